@@ -40,4 +40,7 @@ class UnsupportedError : public Error {
 // Throws ShapeError: "<operation>: axis <axis> is <left> on the left and <right> on the right".
 [[noreturn]] void failExtent(std::string_view operation, std::string_view axis, std::size_t left, std::size_t right);
 
+// Throws ShapeError if an axis of a fixed size (0: none) would get another extent.
+void requireFixed(std::string_view axis, std::size_t fixed, std::size_t extent);
+
 }  // namespace axial

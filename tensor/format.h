@@ -9,11 +9,37 @@ namespace axial {
 
 // Plain element types and the block formats of GGUF (ggml-common.h of ggml is their specification).
 enum class Format : std::uint8_t {
-    f32, f16, bf16, f64, i8, i16, i32, i64,
-    q4_0, q4_1, q5_0, q5_1, q8_0,
-    q2_k, q3_k, q4_k, q5_k, q6_k,
-    iq1_s, iq1_m, iq2_xxs, iq2_xs, iq2_s, iq3_xxs, iq3_s, iq4_nl, iq4_xs,
-    tq1_0, tq2_0, mxfp4, nvfp4,
+    f32,
+    f16,
+    bf16,
+    f64,
+    i8,
+    i16,
+    i32,
+    i64,
+    q4_0,
+    q4_1,
+    q5_0,
+    q5_1,
+    q8_0,
+    q2_k,
+    q3_k,
+    q4_k,
+    q5_k,
+    q6_k,
+    iq1_s,
+    iq1_m,
+    iq2_xxs,
+    iq2_xs,
+    iq2_s,
+    iq3_xxs,
+    iq3_s,
+    iq4_nl,
+    iq4_xs,
+    tq1_0,
+    tq2_0,
+    mxfp4,
+    nvfp4,
 };
 
 // One row of the table.
@@ -81,11 +107,17 @@ static_assert(formatsInOrder());
 }  // namespace detail
 
 // The format whose elements are a C++ type.
-template <class T> inline constexpr Format formatOf = Format::f32;
-template <> inline constexpr Format formatOf<double> = Format::f64;
-template <> inline constexpr Format formatOf<std::int8_t> = Format::i8;
-template <> inline constexpr Format formatOf<std::int16_t> = Format::i16;
-template <> inline constexpr Format formatOf<std::int32_t> = Format::i32;
-template <> inline constexpr Format formatOf<std::int64_t> = Format::i64;
+template <class T>
+inline constexpr Format formatOf = Format::f32;
+template <>
+inline constexpr Format formatOf<double> = Format::f64;
+template <>
+inline constexpr Format formatOf<std::int8_t> = Format::i8;
+template <>
+inline constexpr Format formatOf<std::int16_t> = Format::i16;
+template <>
+inline constexpr Format formatOf<std::int32_t> = Format::i32;
+template <>
+inline constexpr Format formatOf<std::int64_t> = Format::i64;
 
 }  // namespace axial

@@ -1,0 +1,165 @@
+// One-line compile errors that spell the axes: error: ... 'axis_error<"dot: [seq, vocab] has no axis embed">'.
+#pragma once
+#include <cstddef>
+
+#include "axial/tensor/axis_set.h"
+
+namespace axial {
+
+template <Name... Message>
+struct axis_error;  // never defined: naming it IS the error
+
+namespace detail {
+struct Text {
+    char s[400]{};
+    std::size_t n = 0;
+    constexpr Text& operator<<(std::string_view t) {
+        for (char c : t) s[n++] = c;
+        return *this;
+    }
+    constexpr Text& operator<<(std::size_t v) {
+        char d[20];
+        std::size_t k = 0;
+        do d[k++] = char('0' + v % 10);
+        while (v /= 10);
+        while (k) s[n++] = d[--k];
+        return *this;
+    }
+    template <auto... A>
+    constexpr Text& operator<<(Axes<A...>) {
+        bool first = true;
+        *this << "[";
+        ((*this << (first ? "" : ", ") << A.name, first = false), ...);
+        return *this << "]";
+    }
+};
+
+// Clang cuts a printed string argument at 36 characters, so there the message goes in pieces, cut at spaces.
+#ifdef __clang__
+inline constexpr std::size_t pieceLimit = 34;
+#else
+inline constexpr std::size_t pieceLimit = 400;
+#endif
+constexpr std::size_t pieceEnd(const Text& t, std::size_t from) {
+    if (t.n - from <= pieceLimit) return t.n;
+    for (std::size_t i = from + pieceLimit; i > from; --i)
+        if (t.s[i] == ' ') return i + 1;
+    return from + pieceLimit;
+}
+template <std::size_t N, std::size_t M>
+consteval std::array<int, 2> sizeClash(const std::array<AxisInfo, N>& l, const std::array<AxisInfo, M>& r) {
+    for (std::size_t i = 0; i < N; ++i)
+        for (std::size_t j = 0; j < M; ++j)
+            if (l[i].fixed != r[j].fixed && l[i].name == r[j].name) return {int(i), int(j)};
+    return {-1, -1};
+}
+template <class Check, std::size_t From, std::size_t End>
+consteval auto piece() {
+    constexpr Text t = Check::text();
+    Name<End - From + 1> r;
+    std::copy_n(t.s + From, End - From, r.text);
+    r.text[End - From] = '\0';  // written out, or Clang prints some lengths as numbers
+    return r;
+}
+template <class Check, std::size_t From, Name... Done>
+consteval auto* spell() {
+    constexpr Text t = Check::text();
+    if constexpr (From == t.n)
+        return static_cast<axis_error<Done...>*>(nullptr);
+    else {
+        constexpr std::size_t end = pieceEnd(t, From);
+        return spell<Check, end, Done..., piece<Check, From, end>()>();
+    }
+}
+template <class Check, class... More>
+consteval auto* firstError() {
+    if constexpr (!Check::ok)
+        return spell<Check, 0>();
+    else if constexpr (sizeof...(More) > 0)
+        return firstError<More...>();
+    else
+        return "";
+}
+}  // namespace detail
+
+// An op gathers its checks in All<Check...> and says
+//   if constexpr (!Checks::ok) return (void)sizeof(*Checks::error()), Out();
+// which gives one error, at the op's own line, whatever the op would go on to do.
+template <class... Check>
+struct All {
+    static constexpr bool ok = (Check::ok && ...);
+    static consteval auto* error() { return detail::firstError<Check...>(); }
+};
+
+// The checks. Each is a type: it costs a line of bool algebra while it holds, and spells its text only when it fails.
+template <Name Op, class Set, class X>
+struct HasAxis {
+    static constexpr bool ok = contains<Set, X>;
+    static consteval auto text() {
+        detail::Text t;
+        return t << Op.view() << ": " << Set{} << " has no axis " << X::name;
+    }
+};
+template <Name Op, class Set, class X>
+struct AxisIsNew {
+    static constexpr bool ok = !contains<Set, X>;
+    static consteval auto text() {
+        detail::Text t;
+        return t << Op.view() << ": " << Set{} << " already has an axis " << X::name;
+    }
+};
+template <Name Op, class Got, class Wanted, bool Ok = sameSet<Got, Wanted>>
+struct WantsAxes {
+    static constexpr bool ok = Ok;
+    static consteval auto text() {
+        detail::Text t;
+        return t << Op.view() << ": wants " << Wanted{} << " but got " << Got{};
+    }
+};
+template <Name Op, class L, class R>
+struct SomethingShared {
+    static constexpr bool ok = L::size == 0 || R::size == 0 || shared<L, R>::size != 0;
+    static consteval auto text() {
+        detail::Text t;
+        return t << Op.view() << ": " << L{} << " and " << R{}
+                 << " share no axis; if an outer product is meant, say outer()";
+    }
+};
+template <Name Op, class L, class R>
+struct SizesAgree {  // axes of one name but two fixed sizes can never meet
+    static constexpr std::array<int, 2> clash = detail::sizeClash(infoOfAxes<L>, infoOfAxes<R>);
+    static constexpr bool ok = clash[0] < 0;
+    static consteval auto text() {
+        const AxisInfo l = infoOfAxes<L>[clash[0]], r = infoOfAxes<R>[clash[1]];
+        detail::Text t;
+        return t << Op.view() << ": axis " << l.name << " is " << l.fixed << " on the left and " << r.fixed
+                 << " on the right";
+    }
+};
+// X's axes stand next to each other in the set, in this order.
+template <Name Op, class Set, class X>
+struct Adjacent;
+template <Name Op, auto... A, auto... X>
+struct Adjacent<Op, Axes<A...>, Axes<X...>> {
+    static constexpr bool ok = [] {
+        constexpr std::string_view all[] = {A.name...}, part[] = {X.name...};
+        for (std::size_t i = 0; i + sizeof...(X) <= sizeof...(A); ++i)
+            if (std::equal(part, part + sizeof...(X), all + i)) return true;
+        return false;
+    }();
+    static consteval auto text() {
+        detail::Text t;
+        return t << Op.view() << ": " << Axes<X...>{} << " are not adjacent in that order in " << Axes<A...>{}
+                 << "; use as(...) and copy() first";
+    }
+};
+template <Name Op, class Set, class Trailing, bool Ok>
+struct ContractsTrailing {
+    static constexpr bool ok = Ok;
+    static consteval auto text() {
+        detail::Text t;
+        return t << Op.view() << ": " << Trailing{} << " are not the trailing axes of Weight " << Set{};
+    }
+};
+
+}  // namespace axial

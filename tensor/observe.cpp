@@ -1,0 +1,41 @@
+#include "axial/tensor/observe.h"
+
+#include <memory>
+
+namespace axial::detail {
+
+struct PendingOp {
+    OpEvent event;
+    std::chrono::steady_clock::time_point start;
+};
+
+namespace {
+thread_local std::vector<std::string> scopes;
+thread_local ValueId lastId = 0;
+}  // namespace
+
+PendingOp* beginOp(std::string_view op, std::initializer_list<const TensorRef*> in) {
+    auto pending = std::make_unique<PendingOp>();
+    pending->event.op = op;
+    for (const TensorRef* operand : in) pending->event.in.push_back(*operand);
+    for (const std::string& scope : scopes)
+        pending->event.scope.append(pending->event.scope.empty() ? "" : "/").append(scope);
+    observer->before(pending->event);
+    pending->start = std::chrono::steady_clock::now();
+    return pending.release();
+}
+void dropOp(PendingOp* pending) noexcept { delete pending; }
+ValueId endOp(PendingOp* raw, TensorRef out) {
+    const std::unique_ptr<PendingOp> pending(raw);
+    pending->event.time = std::chrono::steady_clock::now() - pending->start;
+    out.id = ++lastId;
+    pending->event.out = out;
+    if (observer) observer->onOp(pending->event);
+    return out.id;
+}
+void pushScope(std::string_view name, long index) {
+    scopes.push_back(index < 0 ? std::string(name) : std::string(name) + " " + std::to_string(index));
+}
+void popScope() noexcept { scopes.pop_back(); }
+
+}  // namespace axial::detail
