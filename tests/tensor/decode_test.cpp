@@ -108,6 +108,26 @@ TEST_CASE("decode: signs of which an even number is set") {
     }
 }
 
+namespace {
+// FNV-1a over a code book's bytes, first value first.
+template <class Group, std::size_t N>
+std::uint64_t digest(const std::array<Group, N>& grid) {
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (const Group group : grid)
+        for (std::size_t j = 0; j < sizeof(Group); ++j) hash = (hash ^ (group >> (8 * j) & 0xffu)) * 0x100000001b3u;
+    return hash;
+}
+}  // namespace
+
+TEST_CASE("decode: the code books are ggml's, by digests taken from the tables in its ggml-common.h") {
+    CHECK(digest(axial::iq2xxsGrid) == 0xbb4ee025b5ac6e8eu);
+    CHECK(digest(axial::iq2xsGrid) == 0xc9b1ee61e79909bdu);
+    CHECK(digest(axial::iq2sGrid) == 0x123edd38a3b62b90u);
+    CHECK(digest(axial::iq1Grid) == 0x6703ed863501ae2eu);
+    CHECK(digest(axial::iq3xxsGrid) == 0xdfa5dc83d6a155d5u);
+    CHECK(digest(axial::iq3sGrid) == 0xfa37020c25b44829u);
+}
+
 TEST_CASE("f16: all 65536 patterns to float and back") {
     CHECK(axial::f16ToF32(0x0001) == 0x1p-24f);
     CHECK(axial::f16ToF32(0x03ff) == 1023 * 0x1p-24f);
