@@ -6,8 +6,8 @@
 
 namespace axial {
 
-// The cores this process may use: those of its affinity mask, no more than its cgroup's CPU quota rounded down, at
-// least 1.
+// The threads a team has if nobody says: the physical cores of the process's affinity mask, no more than its cgroups'
+// CPU quota rounded down, at least 1 (cores.h).
 std::size_t usableCores();
 
 // A borrowed callable, as cheap as a pointer; it must outlive the call it is passed to.
@@ -20,13 +20,16 @@ class TaskRef {
     void operator()(std::size_t i) const { call_(object_, i); }
 
   private:
+    friend class ThreadTeam;
     void* object_;
     void (*call_)(void*, std::size_t);
 };
 
 class ThreadTeam {
   public:
-    // `threads` counts the caller too; 0: usableCores(). At most 256.
+    static constexpr std::size_t maxThreads = 256;
+    // `threads` counts the caller too; 0: usableCores(). ValueError above maxThreads. If the system refuses to start
+    // some of them, the team goes without those.
     explicit ThreadTeam(std::size_t threads = 0);
     ~ThreadTeam();
     ThreadTeam(const ThreadTeam&) = delete;
@@ -34,8 +37,12 @@ class ThreadTeam {
 
     std::size_t size() const noexcept;
     // Calls task(0) ... task(tasks - 1), each once, on the team's threads and the caller's, and returns when all are
-    // done. Tasks are handed out in order, one at a time. Tasks must not throw. A call from inside a task, or while
-    // another thread is in run(), does all its tasks on the calling thread.
+    // done. Tasks are handed out in order, one at a time, to whoever is free. A task must not throw (that terminates
+    // the program). A call from inside a task of any team, or while another thread is in run(), does all its tasks on
+    // the calling thread.
+    //
+    // Waiting threads look for work for about 80 microseconds and then sleep. If the team has more threads than the
+    // process may use CPUs they sleep at once, as looking would take time from those that work.
     void run(std::size_t tasks, TaskRef task) noexcept;
 
   private:
@@ -63,13 +70,16 @@ class UseTeam {
     ThreadTeam* before_;
 };
 
-// Calls f(begin, end) over [0, count) in parts of `grain` (the last may be shorter) on the current team. How the work
-// is cut does not depend on the number of threads.
+// Calls f(begin, end) over [0, count) in parts of `grain` (the last may be shorter; a grain of 0 is one part) on the
+// current team. How the work is cut does not depend on the number of threads.
 template <class F>
 void parallelFor(std::size_t count, std::size_t grain, F&& f) {
     if (count == 0) return;
-    const std::size_t parts = (count + grain - 1) / grain;
-    if (parts == 1) return f(std::size_t{0}, count);
+    if (grain == 0 || grain >= count) {
+        f(std::size_t{0}, count);
+        return;
+    }
+    const std::size_t parts = (count - 1) / grain + 1;
     auto part = [&](std::size_t i) { f(i * grain, i + 1 == parts ? count : (i + 1) * grain); };
     currentTeam().run(parts, part);
 }
