@@ -1,0 +1,93 @@
+"""Writes a GGUF of a real model's shape with random weights, for measuring speed only.
+
+    make_synthetic_model.py --vocabulary qwen3-vocab.gguf --type Q8_0 --out q06-Q8_0.gguf
+
+The tokenizer is copied from --vocabulary, a GGUF that holds one (the reference data's
+tokenizer/qwen3-vocab.gguf). Types: F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1. K-quants:
+make F16, then llama-quantize it. Needs PyPI gguf and numpy. Weights are seeded.
+"""
+import argparse
+
+import gguf
+import numpy as np
+
+SHAPES = {
+    "qwen3-0.6b": dict(arch="qwen3", embed=1024, ff=3072, layers=28, heads=16, kv_heads=8, channels=128),
+}
+
+
+def copy_tokenizer(writer, path):
+    reader = gguf.GGUFReader(path)
+    for key, field in reader.fields.items():
+        if not key.startswith("tokenizer."):
+            continue
+        kind = field.types[0]
+        if kind == gguf.GGUFValueType.ARRAY:
+            writer.add_array(key, field.contents())
+        else:
+            writer.add_key_value(key, field.contents(), kind)
+    return len(reader.fields["tokenizer.ggml.tokens"].data)
+
+
+def tensors(shape, vocabulary):
+    """(name, extents outermost first, standard deviation; None: a norm's weight)."""
+    embed, ff, channels = shape["embed"], shape["ff"], shape["channels"]
+    q, kv = shape["heads"] * channels, shape["kv_heads"] * channels
+    yield "token_embd.weight", (vocabulary, embed), 0.02
+    for i in range(shape["layers"]):
+        blk = f"blk.{i}."
+        yield blk + "attn_norm.weight", (embed,), None
+        yield blk + "attn_q.weight", (q, embed), 0.02
+        yield blk + "attn_k.weight", (kv, embed), 0.02
+        yield blk + "attn_v.weight", (kv, embed), 0.02
+        yield blk + "attn_q_norm.weight", (channels,), None
+        yield blk + "attn_k_norm.weight", (channels,), None
+        yield blk + "attn_output.weight", (embed, q), 0.01
+        yield blk + "ffn_norm.weight", (embed,), None
+        yield blk + "ffn_gate.weight", (ff, embed), 0.02
+        yield blk + "ffn_up.weight", (ff, embed), 0.02
+        yield blk + "ffn_down.weight", (embed, ff), 0.01
+    yield "output_norm.weight", (embed,), None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vocabulary", required=True)
+    parser.add_argument("--shape", choices=SHAPES, default="qwen3-0.6b")
+    parser.add_argument("--type", default="Q8_0")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+
+    shape = SHAPES[args.shape]
+    kind = gguf.GGMLQuantizationType[args.type]
+    writer = gguf.GGUFWriter(args.out, shape["arch"])
+    writer.add_name(f"{args.shape}-random")
+    writer.add_context_length(40960)
+    writer.add_embedding_length(shape["embed"])
+    writer.add_block_count(shape["layers"])
+    writer.add_feed_forward_length(shape["ff"])
+    writer.add_head_count(shape["heads"])
+    writer.add_head_count_kv(shape["kv_heads"])
+    writer.add_key_length(shape["channels"])
+    writer.add_value_length(shape["channels"])
+    writer.add_rope_freq_base(1e6)
+    writer.add_layer_norm_rms_eps(1e-6)
+    writer.add_file_type(gguf.LlamaFileType[{"F32": "ALL_F32"}.get(args.type, f"MOSTLY_{args.type}")])
+    vocabulary = copy_tokenizer(writer, args.vocabulary)
+
+    random = np.random.default_rng(args.seed)
+    for name, extents, deviation in tensors(shape, vocabulary):
+        if deviation is None:
+            writer.add_tensor(name, 1 + 0.1 * random.standard_normal(extents, dtype=np.float32))
+        else:
+            values = deviation * random.standard_normal(extents, dtype=np.float32)
+            writer.add_tensor(name, gguf.quants.quantize(values, kind), raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+if __name__ == "__main__":
+    main()

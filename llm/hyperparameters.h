@@ -1,0 +1,34 @@
+// The numbers that fix a decoder's shape, read from a file by the file's own architecture prefix.
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "axial/ops/rope.h"
+
+namespace axial::llm {
+
+class GgufFile;
+
+struct Hyperparameters {
+    std::string architecture;       // "qwen3": the prefix of the file's keys
+    std::string name;               // general.name, may be empty
+    std::size_t contextLength = 0;  // positions the model was trained for
+    std::size_t layers = 0;
+    std::size_t embed = 0;     // extent of the residual stream
+    std::size_t heads = 0;     // query heads
+    std::size_t kvHeads = 0;   // key and value heads; heads is a multiple of it
+    std::size_t channels = 0;  // of a head; heads * channels need not be embed
+    std::size_t ff = 0;        // inner extent of the feed-forward block
+    std::size_t vocabulary = 0;
+    float normEpsilon = 0;
+    double ropeTheta = 0;          // base of the rotation's wavelengths
+    std::size_t ropeChannels = 0;  // the first so many channels of a head are rotated
+    RopeScaling ropeScaling;       // none, linear, YaRN or Llama-3
+};
+
+// Reads them under the prefix that the file's general.architecture gives. `vocabulary` is left 0: it is the extent of
+// the embedding. A missing or zero key is a FileError that names it; optional keys have the GGUF specification's
+// defaults (head_count_kv: as many as heads; key_length: embedding_length / head_count; freq_base: 10000).
+Hyperparameters readHyperparameters(const GgufFile& file);
+
+}  // namespace axial::llm

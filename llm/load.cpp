@@ -1,0 +1,80 @@
+#include "axial/llm/load.h"
+
+#include "axial/llm/bundled_model.h"
+#include "axial/llm/hyperparameters.h"
+#include "axial/llm/llama.h"
+#include "axial/llm/qwen3.h"
+#include "axial/llm/tokenizer.h"
+#include "axial/llm/vocabulary.h"
+#include "axial/tensor/error.h"
+
+namespace axial::llm {
+namespace {
+
+struct Architecture {
+    std::string_view name;  // general.architecture
+    std::unique_ptr<Model> (*make)(const Hyperparameters&, WeightSource&);
+};
+constexpr Architecture architectures[] = {
+    {"qwen3", makeQwen3},
+    {"llama", makeLlama},
+};
+
+const Architecture& architectureOf(const GgufFile& file) {
+    const std::string_view name = file.require("general.architecture").string();
+    for (const Architecture& row : architectures)
+        if (row.name == name) return row;
+    std::string known;
+    for (const Architecture& row : architectures) known.append(known.empty() ? "" : ", ").append(row.name);
+    throw UnsupportedError(file.path().string() + ": architecture \"" + std::string(name) +
+                           "\" is not supported; these are: " + known);
+}
+
+// Reads the mapped weights once, so that the first answer does not wait for the disk.
+void readIntoMemory(const GgufFile& file, const std::function<void(double)>& onProgress) {
+    constexpr std::size_t page = 4096, chunk = std::size_t{16} << 20;
+    std::size_t total = 0, done = 0;
+    for (const StoredTensor& stored : file.tensors()) total += stored.bytes;
+    for (const StoredTensor& stored : file.tensors()) {
+        for (std::size_t at = 0; at < stored.bytes; at += chunk) {
+            const std::size_t end = std::min(stored.bytes, at + chunk);
+            unsigned sum = 0;
+            for (std::size_t i = at; i < end; i += page) sum += static_cast<unsigned>(stored.data[i]);
+            volatile unsigned keep = sum;  // or the reads would be optimised away
+            static_cast<void>(keep);
+            done += end - at;
+            onProgress(static_cast<double>(done) / static_cast<double>(total));
+        }
+    }
+}
+
+}  // namespace
+
+LoadedModel load(GgufFile file, const LoadOptions& options) {
+    const Architecture& architecture = architectureOf(file);
+    const Hyperparameters hyperparameters = readHyperparameters(file);
+    WeightSource source(file);
+    std::shared_ptr<const Model> model = architecture.make(hyperparameters, source);
+    auto tokenizer = std::make_shared<const Tokenizer>(vocabularyOf(file, options.preTokenizer));
+
+    LoadedModel loaded{file, std::move(model), std::move(tokenizer), {}};
+    if (const auto unused = source.unused(); !unused.empty())
+        loaded.notes.push_back(std::to_string(unused.size()) + " tensors of the file are not used, the first is " +
+                               unused.front());
+    if (options.onProgress) readIntoMemory(file, options.onProgress);
+    return loaded;
+}
+
+LoadedModel load(const std::filesystem::path& path, const LoadOptions& options) {
+    return load(GgufFile::open(path), options);
+}
+
+LoadedModel loadBundled() { return load(bundledModel()); }
+
+std::vector<std::string_view> supportedArchitectures() {
+    std::vector<std::string_view> names;
+    for (const Architecture& row : architectures) names.push_back(row.name);
+    return names;
+}
+
+}  // namespace axial::llm

@@ -1,0 +1,41 @@
+// From a path to a model that can be talked to.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "axial/llm/gguf.h"
+#include "axial/llm/model.h"
+
+namespace axial::llm {
+
+class Tokenizer;
+
+struct LoadOptions {
+    std::optional<std::string> preTokenizer;          // instead of the one the file names
+    std::function<void(double fraction)> onProgress;  // told 0 to 1 while the weights are read into memory
+};
+
+// A model and what belongs to it. Everything borrows from the mapped file, which lives as long as any of it.
+struct LoadedModel {
+    GgufFile file;
+    std::shared_ptr<const Model> model;
+    std::shared_ptr<const Tokenizer> tokenizer;
+    std::vector<std::string> notes;  // what the user should know: tensors that were not used
+};
+
+// Opens a GGUF file (or any file of a split one) and binds its weights; the architecture is the file's. Throws
+// FileError or UnsupportedError.
+LoadedModel load(const std::filesystem::path&, const LoadOptions& = {});
+// The same for an opened file.
+LoadedModel load(GgufFile, const LoadOptions& = {});
+// The small model that is part of the library (examples/tiny_qwen3).
+LoadedModel loadBundled();
+
+// The architectures that can be run, as files name them.
+std::vector<std::string_view> supportedArchitectures();
+
+}  // namespace axial::llm

