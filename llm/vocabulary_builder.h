@@ -1,0 +1,49 @@
+// What reading a vocabulary from GGUF and from tokenizer.json have in common: pieces are named by their texts.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "axial/llm/vocabulary.h"
+
+namespace axial::llm {
+
+class VocabularyBuilder {
+  public:
+    // `tokens` is how many there will be, `source` the file, for messages.
+    VocabularyBuilder(std::string source, std::size_t tokens);
+
+    // The next token, by its text as the file has it, which must stay valid until finish(): normal tokens are in the
+    // byte-level alphabet, bytes are written <0x0A>, all others are themselves.
+    void addToken(std::string_view text, TokenType type);
+
+    // The next merge, in the order of the file. FileError for a piece that is no token.
+    void addMerge(std::string_view left, std::string_view right);
+    // The same for a merge spelled "left right".
+    void addMerge(std::string_view spelled);
+
+    // The token with this text, or Vocabulary::noToken.
+    TokenId find(std::string_view text) const;
+
+    // Fills in what follows from the tokens: byteTokens, and the control tokens that end a reply. Everything else of
+    // the vocabulary is the caller's to set, through vocabulary().
+    Vocabulary finish();
+    Vocabulary& vocabulary() { return vocabulary_; }
+
+  private:
+    [[noreturn]] void failMerge(std::string_view text, const std::string& why) const;
+    TokenId piece(std::string_view text, std::string_view merge) const;
+
+    struct Slot {
+        std::string_view text;
+        TokenId id = Vocabulary::noToken;
+    };
+    std::size_t slotOf(std::string_view text) const;
+
+    Vocabulary vocabulary_;
+    std::vector<Slot> slots_;  // a hash table with linear probing; a power of two, at most half full
+    std::size_t used_ = 0, capacity_;
+    std::string joined_;
+};
+
+}  // namespace axial::llm
