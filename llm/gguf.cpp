@@ -169,7 +169,7 @@ GgufFile GgufFile::parse(std::shared_ptr<const void> owner, std::span<const std:
     return GgufFile(std::make_shared<const Contents>(std::move(parts), path));
 }
 
-const std::vector<MetadataValue>& GgufFile::metadata() const { return contents_->first.metadata; }
+const std::vector<MetadataValue>& GgufFile::metadata() const& { return contents_->first.metadata; }
 
 const MetadataValue* GgufFile::find(std::string_view key) const { return contents_->keys.find(metadata(), key); }
 
@@ -179,7 +179,7 @@ const MetadataValue& GgufFile::require(std::string_view key) const {
                     " is missing, and this use of the file needs it");
 }
 
-const std::vector<StoredTensor>& GgufFile::tensors() const { return contents_->tensors; }
+const std::vector<StoredTensor>& GgufFile::tensors() const& { return contents_->tensors; }
 
 const StoredTensor* GgufFile::findTensor(std::string_view name) const {
     return contents_->names.find(contents_->tensors, name);

@@ -70,11 +70,13 @@ class GgufFile {
     static GgufFile parse(std::shared_ptr<const void> owner, std::span<const std::byte> bytes,
                           const std::filesystem::path& path);
 
-    const std::vector<MetadataValue>& metadata() const;        // in file order
+    const std::vector<MetadataValue>& metadata() const&;       // in file order
+    void metadata() && = delete;                               // name the file first: it would be gone
     const MetadataValue* find(std::string_view key) const;     // nullptr when absent
     const MetadataValue& require(std::string_view key) const;  // FileError when absent
 
-    const std::vector<StoredTensor>& tensors() const;  // in file order, one file after the other
+    const std::vector<StoredTensor>& tensors() const&;  // in file order, one file after the other
+    void tensors() && = delete;
     const StoredTensor* findTensor(std::string_view name) const;
 
     const std::filesystem::path& path() const;  // as it was opened
