@@ -1,0 +1,28 @@
+// In which arithmetic the linear layers of a thread compute.
+#pragma once
+#include <cstdint>
+
+namespace axial {
+
+// int8: where the weight's format has integer codes, each row of activations is rounded to 8-bit codes with one scale
+// for every 32 values, and multiplied as integers: exact sums, about 0.5 % off per product. float32: everything is
+// decoded and multiplied in float. Weights stored as F32, F16 or BF16 always meet float activations.
+enum class Activations : std::uint8_t { int8, float32 };
+
+namespace detail {
+inline constinit thread_local Activations activations = Activations::int8;
+}
+
+// Ops called on this thread use this arithmetic as long as it lives; without one they use int8.
+class UseActivations {
+  public:
+    explicit UseActivations(Activations a) : before_(detail::activations) { detail::activations = a; }
+    ~UseActivations() { detail::activations = before_; }
+    UseActivations(const UseActivations&) = delete;
+    UseActivations& operator=(const UseActivations&) = delete;
+
+  private:
+    Activations before_;
+};
+
+}  // namespace axial

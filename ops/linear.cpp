@@ -1,0 +1,151 @@
+#include "axial/ops/linear.h"
+
+#include <algorithm>
+
+#include "axial/ops/activations.h"
+#include "axial/ops/dot_kernels.h"
+#include "axial/ops/linear_kernels.h"
+#include "axial/tensor/buffer.h"
+#include "axial/tensor/decode.h"
+#include "axial/tensor/parallel.h"
+
+namespace axial::erased {
+namespace {
+
+// Memory of this thread that lives on between strips. A new request takes the place of the last.
+std::byte* scratch(std::size_t bytes) {
+    static thread_local Buffer buffer;
+    static thread_local std::size_t size = 0;
+    if (size < bytes) {
+        buffer = Buffer();
+        buffer = Buffer(bytes);
+        size = bytes;
+    }
+    return static_cast<std::byte*>(buffer.data());
+}
+
+constexpr std::size_t wholeLines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+bool integer(Format format) {
+    return detail::activations == Activations::int8 && kernels::codeFormOf(format).group != 0;
+}
+bool plainFloats(Format format) { return format == Format::f32 || format == Format::f16 || format == Format::bf16; }
+
+// The quantised activations; empty if no product wants them.
+struct Quantised {
+    kernels::QuantisedRow layout;
+    Buffer rows;
+    const std::byte* row(std::size_t t) const { return static_cast<const std::byte*>(rows.data()) + t * layout.bytes; }
+};
+
+Quantised quantised(const ActivationRows& x) {
+    Quantised q{kernels::QuantisedRow(x.k), {}};
+    q.rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
+    parallelFor(x.rows, 8, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t t = begin; t < end; ++t)
+            kernels::quantiseRow(x.data + static_cast<std::ptrdiff_t>(t) * x.stride, q.layout,
+                                 static_cast<std::byte*>(q.rows.data()) + t * q.layout.bytes);
+    });
+    return q;
+}
+
+// Rows [begin, end) of one matrix of weights against rows of activations, to out[t * outStride + j - begin].
+struct Strip {
+    const WeightRows* w;
+    std::size_t begin, end;
+    std::size_t firstRow, m;
+    float* out;
+    std::ptrdiff_t outStride;
+    const float* add;
+    std::ptrdiff_t addStride;
+};
+
+void integerStrip(const Strip& s, const Quantised& x) {
+    const kernels::CodeForm form = kernels::codeFormOf(s.w->format);
+    const std::size_t k = x.layout.k, codeStride = wholeLines(k), groupStride = wholeLines(k / form.group * 4) / 4;
+    std::byte* memory = scratch(16 * (codeStride + 8 * groupStride));
+    const kernels::CodeRows codes{reinterpret_cast<std::int8_t*>(memory), codeStride,
+                                  reinterpret_cast<float*>(memory + 16 * codeStride),
+                                  reinterpret_cast<float*>(memory + 16 * (codeStride + 4 * groupStride)), groupStride};
+    for (std::size_t j = s.begin; j < s.end; j += 16) {
+        const std::size_t rows = std::min<std::size_t>(16, s.end - j);
+        kernels::unpackRows(s.w->format, s.w->data + static_cast<std::ptrdiff_t>(j) * s.w->rowBytes, s.w->rowBytes,
+                            rows, k, codes);
+        const std::size_t column = j - s.begin;
+        kernels::dotCodes({codes, rows, form, &x.layout, x.row(s.firstRow), s.m, s.out + column, s.outStride,
+                           s.add ? s.add + column : nullptr, s.addStride});
+    }
+}
+
+// The number of activation rows that meet a strip of weights before the next are fetched.
+constexpr std::size_t floatRows = 48;
+
+void floatStrip(const Strip& s, const ActivationRows& x) {
+    const std::size_t n = s.end - s.begin;
+    const std::byte* rows = s.w->data + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
+    kernels::FloatProduct p{nullptr, x.stride, 0,       s.w->format, rows,    s.w->rowBytes,
+                            n,       x.k,      nullptr, s.outStride, nullptr, s.addStride};
+    if (!plainFloats(s.w->format) || (s.w->format != Format::f32 && s.m > 4)) {
+        const std::size_t stride = wholeLines(x.k * sizeof(float));
+        std::byte* memory = scratch(n * stride);
+        for (std::size_t j = 0; j < n; ++j)
+            decode(s.w->format, rows + static_cast<std::ptrdiff_t>(j) * s.w->rowBytes, x.k,
+                   reinterpret_cast<float*>(memory + j * stride));
+        p.format = Format::f32;
+        p.w = memory;
+        p.rowBytes = static_cast<std::ptrdiff_t>(stride);
+    }
+    for (std::size_t t = 0; t < s.m; t += floatRows) {
+        const auto at = static_cast<std::ptrdiff_t>(t);
+        p.x = x.data + (static_cast<std::ptrdiff_t>(s.firstRow) + at) * x.stride;
+        p.m = std::min(floatRows, s.m - t);
+        p.out = s.out + at * s.outStride;
+        p.add = s.add ? s.add + at * s.addStride : nullptr;
+        kernels::dotFloats(p);
+    }
+}
+
+// How many rows of weights one task takes: about 64 KB of them, or few where many activations meet each.
+std::size_t stripRows(const RowsProduct& p) {
+    if (p.m > 8) return 32;
+    const auto bytes = static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, std::abs(p.w.rowBytes)));
+    return std::clamp<std::size_t>(65536 / bytes / 16 * 16, 16, 256);
+}
+
+}  // namespace
+
+void multiply(const ActivationRows& x, const RowsProduct* products, std::size_t count) {
+    bool wanted = false;
+    std::size_t tasks = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const RowsProduct& p = products[i];
+        if (p.m == 0 || p.n == 0) continue;
+        wanted = wanted || integer(p.w.format);
+        tasks += (p.n + stripRows(p) - 1) / stripRows(p);
+    }
+    if (tasks == 0) return;
+    const Quantised q = wanted ? quantised(x) : Quantised{kernels::QuantisedRow(0), {}};
+    const Activations arithmetic = detail::activations;
+
+    auto task = [&](std::size_t index) {
+        const UseActivations use(arithmetic);
+        const RowsProduct* p = products;
+        for (;; ++p) {
+            if (p->m == 0 || p->n == 0) continue;
+            const std::size_t strips = (p->n + stripRows(*p) - 1) / stripRows(*p);
+            if (index < strips) break;
+            index -= strips;
+        }
+        const std::size_t begin = index * stripRows(*p), end = std::min(p->n, begin + stripRows(*p));
+        const Strip strip{&p->w,       begin,          end,          p->firstRow,
+                          p->m,        p->out + begin, p->outStride, p->add ? p->add + begin : nullptr,
+                          p->addStride};
+        if (integer(p->w.format))
+            integerStrip(strip, q);
+        else
+            floatStrip(strip, x);
+    };
+    currentTeam().run(tasks, task);
+}
+
+}  // namespace axial::erased

@@ -1,0 +1,40 @@
+// Matrix products of rows of activations with rows of stored weights: the work below dot and its fused forms.
+#pragma once
+#include <cstddef>
+
+#include "axial/tensor/format.h"
+
+namespace axial::erased {
+
+// Rows of activations: row t holds k floats from data + t * stride on.
+struct ActivationRows {
+    const float* data;
+    std::ptrdiff_t stride;
+    std::size_t rows, k;
+};
+
+// Rows of weights: row j holds k values of a format from data + j * rowBytes on.
+struct WeightRows {
+    Format format;
+    const std::byte* data;
+    std::ptrdiff_t rowBytes;
+};
+
+// out[t * outStride + j] = sum over k of x[firstRow + t] * w[j], for t < m and j < n.
+struct RowsProduct {
+    WeightRows w;
+    std::size_t n;
+    std::size_t firstRow, m;
+    float* out;
+    std::ptrdiff_t outStride;
+    const float* add = nullptr;  // if there: add[t * addStride + j] is added; it may be out itself
+    std::ptrdiff_t addStride = 0;
+};
+
+// Computes all the products in one go: each row of activations is quantised once, if any of the weights wants that,
+// and then the work on all weights is handed to the current team in strips of weight rows. In which arithmetic is said
+// by ops/activations.h. No bit of an output depends on which other rows and products are computed with it, nor on the
+// number of threads.
+void multiply(const ActivationRows&, const RowsProduct*, std::size_t count);
+
+}  // namespace axial::erased

@@ -1,0 +1,98 @@
+#include "axial/ops/targets.h"
+// After targets.h:
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "axial/ops/quantise_kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <cstring>
+
+#include "axial/ops/quantise_kernels.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace axial::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// 32 values: their codes, the sums of the two halves' codes, and the scale.
+HWY_INLINE float QuantiseBlock(const float* x, int8_t* codes, int32_t* sums) {
+    const hn::CappedTag<float, 16> d;
+    const hn::RebindToSigned<decltype(d)> di;
+    const hn::Rebind<int8_t, decltype(d)> d8;
+    const size_t lanes = hn::Lanes(d);
+    auto largest = hn::Zero(d), poison = hn::Zero(d);
+    for (size_t i = 0; i < 32; i += lanes) {
+        const auto v = hn::LoadU(d, x + i);
+        largest = hn::Max(largest, hn::Abs(v));
+        poison = hn::Add(poison, hn::Mul(v, hn::Zero(d)));  // NaN if v is a NaN or an infinity
+    }
+    const float all = hn::GetLane(hn::MaxOfLanes(d, largest)), zero = hn::GetLane(hn::SumOfLanes(d, poison));
+    if (!(all >= 0x1p-100f) || zero != zero) {
+        memset(codes, 0, 32);
+        sums[0] = sums[1] = 0;
+        return zero;
+    }
+    const auto inverse = hn::Set(d, 127.0f / all);
+    for (size_t half = 0; half < 2; ++half) {
+        auto sum = hn::Zero(di);
+        for (size_t i = 16 * half; i < 16 * half + 16; i += lanes) {
+            const auto code = hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), inverse));
+            sum = hn::Add(sum, code);
+            hn::StoreU(hn::DemoteTo(d8, code), d8, codes + i);
+        }
+        sums[half] = hn::GetLane(hn::SumOfLanes(di, sum));
+    }
+    return all / 127.0f;
+}
+
+void Quantise(const float* x, const QuantisedRow& layout, uint8_t* row) {
+    const size_t blocks = layout.k / 32;
+    int8_t* codes = reinterpret_cast<int8_t*>(row);
+    float* scale16 = reinterpret_cast<float*>(row + layout.of16.scale);
+    float* scale32 = reinterpret_cast<float*>(row + layout.of32.scale);
+    float* sum16 = reinterpret_cast<float*>(row + layout.of16.sum);
+    float* sum32 = reinterpret_cast<float*>(row + layout.of32.sum);
+    int32_t* bias16 = reinterpret_cast<int32_t*>(row + layout.of16.bias);
+    int32_t* bias32 = reinterpret_cast<int32_t*>(row + layout.of32.bias);
+    for (size_t b = 0; b < blocks; ++b) {
+        int32_t sums[2];
+        const float scale = QuantiseBlock(x + 32 * b, codes + 32 * b, sums);
+        const int32_t both = sums[0] + sums[1];
+        scale32[b] = scale16[2 * b] = scale16[2 * b + 1] = scale;
+        bias16[2 * b] = -128 * sums[0];
+        bias16[2 * b + 1] = -128 * sums[1];
+        bias32[b] = -128 * both;
+        sum16[2 * b] = scale * static_cast<float>(sums[0]);
+        sum16[2 * b + 1] = scale * static_cast<float>(sums[1]);
+        sum32[b] = scale * static_cast<float>(both);
+    }
+    if (layout.k % 64 != 0) memset(codes + layout.k, 0, 64 - layout.k % 64);
+    for (size_t b = blocks; b % 16 != 0; ++b) scale32[b] = 0, bias32[b] = 0, sum32[b] = 0;
+    for (size_t b = 2 * blocks; b % 16 != 0; ++b) scale16[b] = 0, bias16[b] = 0, sum16[b] = 0;
+}
+
+}  // namespace axial::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace axial::kernels {
+
+QuantisedRow::QuantisedRow(std::size_t length) : k(length) {
+    const auto whole = [](std::size_t n) { return (n + 63) / 64 * 64; };
+    std::size_t at = whole(k);
+    const auto take = [&](std::size_t groups) {
+        const std::size_t before = at;
+        at += whole(groups * 4);
+        return before;
+    };
+    of16.scale = take(k / 16), of16.bias = take(k / 16), of16.sum = take(k / 16);
+    of32.scale = take(k / 32), of32.bias = take(k / 32), of32.sum = take(k / 32);
+    bytes = at;
+}
+
+HWY_EXPORT(Quantise);
+void quantiseRow(const float* x, const QuantisedRow& layout, std::byte* row) noexcept {
+    HWY_DYNAMIC_DISPATCH(Quantise)(x, layout, reinterpret_cast<std::uint8_t*>(row));
+}
+
+}  // namespace axial::kernels
+#endif

@@ -1,0 +1,387 @@
+#include "axial/ops/linear.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "axial/ops/activations.h"
+#include "axial/ops/dot.h"
+#include "axial/ops/linear_kernels.h"
+#include "axial/tensor/parallel.h"
+#include "ops/each_target.h"
+#include "ops/stored_blocks.h"
+
+using namespace axial;
+
+namespace {
+
+constexpr Axis<"seq"> seq;
+constexpr Axis<"embed"> embed;
+constexpr Axis<"ff"> ff;
+constexpr Axis<"head"> head;
+constexpr Axis<"channel"> channel;
+constexpr Axis<"expert"> expert;
+
+std::size_t blockOf(Format format) { return std::max<std::size_t>(infoOf(format).blockElements, 1); }
+
+// Rows of codes of any form, filled by hand.
+struct Codes {
+    std::vector<std::int8_t> codes;
+    std::vector<float> scale, minimum;
+    std::size_t k, group;
+    Codes(std::size_t rows, std::size_t length, std::size_t groupSize)
+        : codes(rows * padded(length)),
+          scale(rows * padded(length / groupSize), 1.0f),
+          minimum(rows * padded(length / groupSize)),
+          k(length),
+          group(groupSize) {}
+    static std::size_t padded(std::size_t n) { return (n + 63) / 64 * 64; }
+    kernels::CodeRows rows() { return {codes.data(), padded(k), scale.data(), minimum.data(), padded(k / group)}; }
+};
+
+// The float64 value of what the integer kernels approximate in float32: the same codes, the sums exact.
+double exactDot(const Codes& w, std::size_t row, bool minimum, const kernels::QuantisedRow& layout, const std::byte* x,
+                double& magnitude) {
+    const auto* codes = reinterpret_cast<const std::int8_t*>(x);
+    const auto& at = layout.groupsOf(w.group);
+    double total = 0;
+    magnitude = 0;
+    for (std::size_t g = 0; g < w.k / w.group; ++g) {
+        std::int64_t dot = 0, sum = 0;
+        for (std::size_t i = 0; i < w.group; ++i) {
+            dot += w.codes[row * Codes::padded(w.k) + g * w.group + i] * codes[g * w.group + i];
+            sum += codes[g * w.group + i];
+        }
+        float scale;
+        std::memcpy(&scale, x + at.scale + 4 * g, 4);
+        const std::size_t index = row * Codes::padded(w.k / w.group) + g;
+        const double one = static_cast<double>(dot) * w.scale[index] * scale;
+        const double two = minimum ? static_cast<double>(sum) * w.minimum[index] * scale : 0.0;
+        total += one + two;
+        magnitude += std::abs(one) + std::abs(two);
+    }
+    return total;
+}
+
+std::vector<float> product(Format format, const std::vector<std::byte>& w, std::size_t n, const std::vector<float>& x,
+                           std::size_t m, std::size_t k) {
+    std::vector<float> out(m * n, -1.0f);
+    const erased::RowsProduct p{{format, w.data(), static_cast<std::ptrdiff_t>(bytesOf(format, k))},
+                                n,
+                                0,
+                                m,
+                                out.data(),
+                                static_cast<std::ptrdiff_t>(n)};
+    erased::multiply({x.data(), static_cast<std::ptrdiff_t>(k), m, k}, &p, 1);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("unpackRows: code * scale + minimum is what decode says, bit for bit") {
+    forEachTarget([](const char* target) {
+        for (const FormatInfo& info : formats) {
+            const kernels::CodeForm form = kernels::codeFormOf(info.format);
+            if (form.group == 0) continue;
+            CAPTURE(target);
+            CAPTURE(info.name);
+            const std::size_t k = 4 * blockOf(info.format), rows = 3;
+            const auto bytes = randomBlocks(info.format, rows * k, 1);
+            const auto values = decoded(info.format, bytes);
+            Codes codes(rows, k, form.group);
+            kernels::unpackRows(info.format, bytes.data(), static_cast<std::ptrdiff_t>(bytesOf(info.format, k)), rows,
+                                k, codes.rows());
+            std::size_t differ = 0;
+            for (std::size_t r = 0; r < rows; ++r)
+                for (std::size_t i = 0; i < k; ++i) {
+                    const std::size_t g = r * Codes::padded(k / form.group) + i / form.group;
+                    float value = codes.scale[g] * static_cast<float>(codes.codes[r * Codes::padded(k) + i]);
+                    if (form.minimum) value += codes.minimum[g];
+                    differ += value != values[r * k + i];
+                }
+            CHECK(differ == 0);
+        }
+    });
+}
+
+TEST_CASE("quantiseRow: codes, scales and sums by their definition") {
+    forEachTarget([](const char* target) {
+        CAPTURE(target);
+        constexpr std::size_t k = 32 * 5;
+        std::vector<float> x = randomFloats(k, 3);
+        for (std::size_t i = 32; i < 64; ++i) x[i] = 0;
+        for (std::size_t i = 64; i < 96; ++i) x[i] *= 1e-38f;
+        x[100] = std::numeric_limits<float>::infinity();
+        const kernels::QuantisedRow layout(k);
+        std::vector<std::byte> row(layout.bytes);
+        kernels::quantiseRow(x.data(), layout, row.data());
+        const auto* codes = reinterpret_cast<const std::int8_t*>(row.data());
+        const auto number = [&](std::size_t offset, std::size_t i) {
+            float v;
+            std::memcpy(&v, row.data() + offset + 4 * i, 4);
+            return v;
+        };
+        const auto integer = [&](std::size_t offset, std::size_t i) {
+            std::int32_t v;
+            std::memcpy(&v, row.data() + offset + 4 * i, 4);
+            return v;
+        };
+        for (std::size_t b = 0; b < 5; ++b) {
+            CAPTURE(b);
+            float largest = 0;
+            for (std::size_t i = 32 * b; i < 32 * b + 32; ++i) largest = std::max(largest, std::abs(x[i]));
+            const bool some = b == 0 || b == 4;
+            int sums[2] = {};
+            for (std::size_t i = 0; i < 32; ++i) {
+                const auto expected = some ? static_cast<int>(std::nearbyint(x[32 * b + i] * (127.0f / largest))) : 0;
+                CHECK(codes[32 * b + i] == expected);
+                sums[i / 16] += codes[32 * b + i];
+            }
+            const float scale = number(layout.of32.scale, b);
+            if (b == 3) {
+                CHECK(std::isnan(scale));
+                CHECK(std::isnan(number(layout.of16.scale, 2 * b)));
+                continue;
+            }
+            CHECK(scale == (some ? largest / 127.0f : 0.0f));
+            CHECK(number(layout.of16.scale, 2 * b) == scale);
+            CHECK(number(layout.of16.scale, 2 * b + 1) == scale);
+            CHECK(integer(layout.of16.bias, 2 * b) == -128 * sums[0]);
+            CHECK(integer(layout.of16.bias, 2 * b + 1) == -128 * sums[1]);
+            CHECK(integer(layout.of32.bias, b) == -128 * (sums[0] + sums[1]));
+            CHECK(number(layout.of16.sum, 2 * b + 1) == scale * static_cast<float>(sums[1]));
+            CHECK(number(layout.of32.sum, b) == scale * static_cast<float>(sums[0] + sums[1]));
+        }
+    });
+}
+
+TEST_CASE("dotCodes: integer sums are exact up to the extremes of the codes") {
+    forEachTarget([](const char* target) {
+        for (const std::size_t group : {std::size_t{16}, std::size_t{32}})
+            for (const std::size_t k : {std::size_t{32}, std::size_t{96}, std::size_t{512}})
+                for (const int extreme : {-128, -127, 127, 0}) {
+                    CAPTURE(target);
+                    CAPTURE(group);
+                    CAPTURE(k);
+                    CAPTURE(extreme);
+                    Codes w(16, k, group);
+                    std::mt19937 random(7);
+                    for (std::size_t i = 0; i < w.codes.size(); ++i)
+                        w.codes[i] = static_cast<std::int8_t>(i < 8 * Codes::padded(k) ? extreme : random() % 256);
+                    std::vector<float> x(2 * k);
+                    for (std::size_t i = 0; i < k; ++i) x[i] = i % 32 == 0 || extreme < 0 ? 127.0f : -127.0f;
+                    for (std::size_t i = k; i < 2 * k; ++i)
+                        x[i] = i % 32 == 5 ? 127.0f : static_cast<float>(i % 251) - 125;
+                    const kernels::QuantisedRow layout(k);
+                    std::vector<std::byte> rows(2 * layout.bytes);
+                    for (std::size_t t = 0; t < 2; ++t)
+                        kernels::quantiseRow(x.data() + t * k, layout, rows.data() + t * layout.bytes);
+                    std::vector<float> out(32);
+                    kernels::dotCodes({w.rows(),
+                                       16,
+                                       {static_cast<std::uint8_t>(group), false},
+                                       &layout,
+                                       rows.data(),
+                                       2,
+                                       out.data(),
+                                       16,
+                                       nullptr,
+                                       0});
+                    for (std::size_t t = 0; t < 2; ++t)
+                        for (std::size_t j = 0; j < 16; ++j) {
+                            double magnitude;
+                            const double exact =
+                                exactDot(w, j, false, layout, rows.data() + t * layout.bytes, magnitude);
+                            // Scales of 1: all sums are integers below 2^24, so nothing is rounded.
+                            if (magnitude < 16777216) CHECK(static_cast<double>(out[16 * t + j]) == exact);
+                        }
+                }
+    });
+}
+
+TEST_CASE("integer linear layers: every format, against the exact product of the codes") {
+    forEachTarget([](const char* target) {
+        for (const FormatInfo& info : formats) {
+            const kernels::CodeForm form = kernels::codeFormOf(info.format);
+            if (form.group == 0) continue;
+            CAPTURE(target);
+            CAPTURE(info.name);
+            const std::size_t k = blockOf(info.format) == 32 ? 32 * 11 : 768, n = 37, m = 9;
+            const auto bytes = randomBlocks(info.format, n * k, 5);
+            const auto x = randomFloats(m * k, 6);
+            const auto out = product(info.format, bytes, n, x, m, k);
+            const kernels::QuantisedRow layout(k);
+            std::vector<std::byte> row(layout.bytes);
+            double worst = 0;
+            for (std::size_t t = 0; t < m; ++t) {
+                kernels::quantiseRow(x.data() + t * k, layout, row.data());
+                for (std::size_t j = 0; j < n; ++j) {
+                    Codes w(1, k, form.group);
+                    plain::unpackCodes(info.format, bytes.data() + j * bytesOf(info.format, k), k, w.codes.data(),
+                                       w.scale.data(), w.minimum.data());
+                    double magnitude;
+                    const double exact = exactDot(w, 0, form.minimum, layout, row.data(), magnitude);
+                    worst = std::max(worst, std::abs(static_cast<double>(out[t * n + j]) - exact) / magnitude);
+                }
+            }
+            CHECK(worst < 1e-6);
+        }
+    });
+}
+
+TEST_CASE("float32 linear layers: every format, against float64") {
+    const UseActivations use(Activations::float32);
+    forEachTarget([](const char* target) {
+        for (const FormatInfo& info : formats) {
+            CAPTURE(target);
+            CAPTURE(info.name);
+            const std::size_t k = info.blockElements == 1 ? 203 : 512, n = 37;
+            for (const std::size_t m : {1, 7}) {
+                const auto bytes = randomBlocks(info.format, n * k, 8);
+                const auto w = decoded(info.format, bytes);
+                const auto x = randomFloats(m * k, 9);
+                const auto out = product(info.format, bytes, n, x, m, k);
+                double worst = 0;
+                for (std::size_t t = 0; t < m; ++t)
+                    for (std::size_t j = 0; j < n; ++j) {
+                        double exact = 0, magnitude = 0;
+                        for (std::size_t i = 0; i < k; ++i) {
+                            const double one = static_cast<double>(x[t * k + i]) * static_cast<double>(w[j * k + i]);
+                            exact += one;
+                            magnitude += std::abs(one);
+                        }
+                        worst = std::max(worst, std::abs(static_cast<double>(out[t * n + j]) - exact) / magnitude);
+                    }
+                CHECK(worst < 2e-6);
+            }
+        }
+    });
+}
+
+TEST_CASE("linear layers: a row has the same bits alone, in any batch, and with any number of threads") {
+    ThreadTeam one(1), two(2), three(3), four(4);
+    ThreadTeam* const teams[] = {&one, &two, &three, &four};
+    forEachTarget([&](const char* target) {
+        for (const Activations arithmetic : {Activations::int8, Activations::float32})
+            for (const FormatInfo& info : formats) {
+                const UseActivations use(arithmetic);
+                CAPTURE(target);
+                CAPTURE(info.name);
+                CAPTURE(static_cast<int>(arithmetic));
+                const std::size_t k = blockOf(info.format) == 256 ? 256 : 96 * (blockOf(info.format) == 64 ? 2 : 1);
+                const std::size_t n = 53, most = 64;
+                const auto w = randomBlocks(info.format, n * k, 11);
+                const auto x = randomFloats(most * k, 12);
+                std::vector<float> alone;
+                {
+                    const UseTeam team(one);
+                    for (std::size_t t = 0; t < most; ++t) {
+                        const std::vector<float> row(x.begin() + static_cast<std::ptrdiff_t>(t * k),
+                                                     x.begin() + static_cast<std::ptrdiff_t>((t + 1) * k));
+                        const auto out = product(info.format, w, n, row, 1, k);
+                        alone.insert(alone.end(), out.begin(), out.end());
+                    }
+                }
+                for (const std::size_t m : {1, 2, 3, 5, 6, 7, 8, 9, 12, 13, 16, 17, 31, 64}) {
+                    const UseTeam team(*teams[m % 4]);
+                    const auto out = product(info.format, w, n, x, m, k);
+                    CAPTURE(m);
+                    CHECK(std::memcmp(out.data(), alone.data(), out.size() * sizeof(float)) == 0);
+                }
+            }
+    });
+}
+
+TEST_CASE("dot with weights: axes, batches, views of them, and empty extents") {
+    constexpr std::size_t n = 6, heads = 3, k = 64;
+    const auto bytes = randomBlocks(Format::q8_0, n * heads * k, 13);
+    const Weight<ff, head, embed> w(bytes.data(), Format::q8_0, {n, heads, k});
+    Tensor<float, seq, embed> x = uninitialized<float>(seq(5), embed(k));
+    const auto values = randomFloats(5 * k, 14);
+    std::copy(values.begin(), values.end(), x.values().begin());
+    const auto whole = dot(x, w, embed);
+    CHECK(whole.extent(ff) == n);
+    CHECK(whole.extent(head) == heads);
+
+    SUBCASE("a narrowed weight gives the same part of the result") {
+        const auto part = dot(x, w.narrow(head, 1, 2), embed);
+        for (std::size_t t = 0; t < 5; ++t)
+            for (std::size_t j = 0; j < n; ++j)
+                for (std::size_t h = 0; h < 2; ++h)
+                    CHECK(part(seq(t), ff(j), head(h)) == whole(seq(t), ff(j), head(h + 1)));
+        const auto rows = dot(x, w.narrow(ff, 2, 3), embed);
+        CHECK(rows(seq(4), ff(1), head(2)) == whole(seq(4), ff(3), head(2)));
+    }
+    SUBCASE("a narrowed weight along what is summed over meets narrowed activations") {
+        const UseActivations use(Activations::float32);
+        const auto left = dot(x.narrow(embed, 0, 32), w.narrow(embed, 0, 32), embed);
+        const auto right = dot(x.narrow(embed, 32, 32), w.narrow(embed, 32, 32), embed);
+        const auto both = dot(x, w, embed);
+        CHECK(left(seq(1), ff(2), head(1)) + right(seq(1), ff(2), head(1)) ==
+              doctest::Approx(both(seq(1), ff(2), head(1))).epsilon(1e-4));
+        CHECK_THROWS_AS((void)w.narrow(embed, 5, 32), ShapeError);
+        CHECK_THROWS_AS((void)dot(x.narrow(embed, 0, 20), w.narrow(embed, 0, 20), embed), ShapeError);
+    }
+    SUBCASE("activations in another order, and with gaps") {
+        Tensor<float, embed, seq> turned = uninitialized<float>(embed(k), seq(5));
+        for (std::size_t t = 0; t < 5; ++t)
+            for (std::size_t i = 0; i < k; ++i) turned(embed(i), seq(t)) = x(seq(t), embed(i));
+        const auto out = dot(turned, w, embed);
+        CHECK(std::memcmp(out.data(), whole.data(), whole.size() * sizeof(float)) == 0);
+    }
+    SUBCASE("a shared axis is a batch axis") {
+        const Weight<expert, ff, embed> experts(bytes.data(), Format::q8_0, {heads, n, k});
+        Tensor<float, seq, expert, embed> y = uninitialized<float>(seq(2), expert(heads), embed(k));
+        const auto more = randomFloats(y.size(), 15);
+        std::copy(more.begin(), more.end(), y.values().begin());
+        const auto out = dot(y, experts, embed);  // [expert, seq, ff]
+        for (std::size_t e = 0; e < heads; ++e) {
+            const auto alone = dot(y(expert(e)), experts(expert(e)), embed);
+            for (std::size_t t = 0; t < 2; ++t)
+                for (std::size_t j = 0; j < n; ++j) CHECK(out(expert(e), seq(t), ff(j)) == alone(seq(t), ff(j)));
+        }
+    }
+    SUBCASE("several summed axes") {
+        const Weight<ff, head, channel> out(bytes.data(), Format::q8_0, {n, heads, k});
+        Tensor<float, seq, head, channel> mixed = uninitialized<float>(seq(2), head(heads), channel(k));
+        const auto more = randomFloats(mixed.size(), 16);
+        std::copy(more.begin(), more.end(), mixed.values().begin());
+        const auto both = dot(mixed, out, head, channel);
+        const auto flat = dot(mixed.merge(embed, head, channel),
+                              Weight<ff, embed>(bytes.data(), Format::q8_0, {n, heads * k}), embed);
+        CHECK(std::memcmp(both.data(), flat.data(), flat.size() * sizeof(float)) == 0);
+        CHECK_THROWS_AS((void)dot(mixed.narrow(channel, 0, 32), out.narrow(channel, 0, 32), head, channel), ShapeError);
+    }
+    SUBCASE("nothing at all") {
+        CHECK(dot(x.narrow(seq, 0, 0), w, embed).size() == 0);
+        CHECK(dot(x, w.narrow(ff, 0, 0), embed).size() == 0);
+        const auto zero = dot(x.narrow(embed, 0, 0), w.narrow(embed, 0, 0), embed);
+        CHECK(zero.size() == whole.size());
+        for (const float v : zero.values()) CHECK(v == 0.0f);
+    }
+    SUBCASE("extents that disagree are named") {
+        CHECK_THROWS_WITH_AS((void)dot(x.narrow(embed, 0, 32), w, embed),
+                             "dot: axis embed is 32 on the left and 64 on the right", ShapeError);
+    }
+}
+
+TEST_CASE("dotAll: the same bits as one dot each") {
+    constexpr std::size_t k = 512;
+    Tensor<float, seq, embed> x = uninitialized<float>(seq(3), embed(k));
+    const auto values = randomFloats(3 * k, 17);
+    std::copy(values.begin(), values.end(), x.values().begin());
+    const auto b1 = randomBlocks(Format::q4_k, 20 * k, 18), b2 = randomBlocks(Format::q6_k, 8 * k, 19),
+               b3 = randomBlocks(Format::f16, 9 * k, 20);
+    const Weight<head, channel, embed> w1(b1.data(), Format::q4_k, {5, 4, k});
+    const Weight<ff, embed> w2(b2.data(), Format::q6_k, {8, k}), w3(b3.data(), Format::f16, {9, k});
+    const auto [r1, r2, r3] = dotAll(x, embed, w1, w2, w3);
+    const auto s1 = dot(x, w1, embed);
+    const auto s2 = dot(x, w2, embed);
+    const auto s3 = dot(x, w3, embed);
+    CHECK(std::memcmp(r1.data(), s1.data(), s1.size() * sizeof(float)) == 0);
+    CHECK(std::memcmp(r2.data(), s2.data(), s2.size() * sizeof(float)) == 0);
+    CHECK(std::memcmp(r3.data(), s3.data(), s3.size() * sizeof(float)) == 0);
+}
