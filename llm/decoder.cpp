@@ -1,14 +1,16 @@
 #include "axial/llm/decoder.h"
 
 #include <boost/hana/adapt_struct.hpp>
-#include <numeric>
 
+#include "axial/llm/bind.h"
 #include "axial/ops/dot.h"
 #include "axial/ops/gather.h"
 #include "axial/ops/norm.h"
 #include "axial/ops/structure.h"
 #include "axial/tensor/error.h"
 #include "axial/tensor/observe.h"
+
+BOOST_HANA_ADAPT_STRUCT(axial::llm::Trunk, token_embd, output_norm, output, rope_freqs);
 
 namespace axial::llm {
 namespace {
@@ -24,18 +26,12 @@ void requireTokens(const Hyperparameters& h, const KvCache& cache, std::span<con
                          std::to_string(cache.length()) + " in a context of " + std::to_string(cache.capacity()));
 }
 
-Tensor<std::int32_t, seq> positionsFrom(std::size_t first, std::size_t count) {
-    auto positions = uninitialized<std::int32_t>(seq(count));
-    std::iota(positions.values().begin(), positions.values().end(), static_cast<std::int32_t>(first));
-    return positions;
-}
-
 // The stream behind the last block.
-Stream runBlocks(const Hyperparameters& h, const Trunk& trunk, const Block& block, KvCache& cache,
+Stream runBlocks(const Hyperparameters& h, const Trunk& trunk, const Rope& rope, const Block& block, KvCache& cache,
                  std::span<const TokenId> tokens) {
     const auto ids = tensor<std::int32_t>(tokens, seq(tokens.size()));
     Stream x = gather(trunk.token_embd, vocab, ids);  // [seq, embed]
-    Step step{cache, ropeTable(positionsFrom(cache.length(), tokens.size()), h.rope)};
+    Step step{cache, rope.table(cache.length(), tokens.size())};
     for (std::size_t i = 0; i < h.layers; ++i) {
         Scope scope("layer", static_cast<long>(i));
         x.replace(block, i, step);
@@ -52,7 +48,30 @@ Logits applyHead(const Hyperparameters& h, const Trunk& trunk, View<const float,
 
 }  // namespace
 
-Logits runDecoder(const Hyperparameters& h, const Trunk& trunk, const Block& block, KvCache& cache,
+AxisSizes axisSizes(const Hyperparameters& h) {
+    return {{embed.name, h.embed},          {head.name, h.heads}, {kvHead.name, h.kvHeads},
+            {channel.name, h.channels},     {ff.name, h.ff},      {vocab.name, h.vocabulary},
+            {pair.name, h.ropeChannels / 2}};
+}
+
+Trunk bindTrunk(Hyperparameters& h, WeightSource& source) {
+    const StoredTensor& embedding = source.require("token_embd.weight");
+    h.vocabulary = embedding.extent.front();
+    Trunk trunk;
+    bindRecord(trunk, "", source, axisSizes(h));
+    return trunk;
+}
+
+Rope ropeOf(const Hyperparameters& h, const Trunk& trunk) {
+    RopeParameters parameters{h.ropeChannels, h.ropeTheta, h.ropeScaling, {}};
+    if (trunk.rope_freqs) {
+        const auto factors = copy(*trunk.rope_freqs);
+        parameters.frequencyFactors.assign(factors.values().begin(), factors.values().end());
+    }
+    return Rope(parameters);
+}
+
+Logits runDecoder(const Hyperparameters& h, const Trunk& trunk, const Rope& rope, const Block& block, KvCache& cache,
                   std::span<const TokenId> tokens, LogitsOf which) {
     requireTokens(h, cache, tokens);
     const std::size_t before = cache.length();
@@ -60,7 +79,7 @@ Logits runDecoder(const Hyperparameters& h, const Trunk& trunk, const Block& blo
         Logits all = uninitialized<float>(seq(which == LogitsOf::all ? tokens.size() : 1), vocab(h.vocabulary));
         for (std::size_t done = 0; done < tokens.size();) {
             const auto piece = tokens.subspan(done, std::min(stepPositions, tokens.size() - done));
-            const Stream x = runBlocks(h, trunk, block, cache, piece);
+            const Stream x = runBlocks(h, trunk, rope, block, cache, piece);
             if (which == LogitsOf::all)
                 copy(applyHead(h, trunk, x), all.edit().narrow(seq, done, piece.size()));
             else if (done + piece.size() == tokens.size())

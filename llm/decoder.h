@@ -6,7 +6,7 @@
 
 #include "axial/llm/model.h"
 #include "axial/llm/weight_source.h"
-#include "axial/ops/rope.h"
+#include "axial/ops/rope_table.h"
 #include "axial/tensor/stored.h"
 
 namespace axial::llm {
@@ -37,10 +37,13 @@ using Block = std::function<Stream(Stream&&, std::size_t layer, Step&)>;
 AxisSizes axisSizes(const Hyperparameters&);
 // Binds the trunk, and sets hyperparameters.vocabulary to the embedding's number of rows. Errors as bindRecord's.
 Trunk bindTrunk(Hyperparameters&, WeightSource&);
+// The rotation that the hyperparameters and the trunk's rope_freqs ask for.
+Rope ropeOf(const Hyperparameters&, const Trunk&);
 
 // Model::forward for a decoder. Long inputs go through in pieces of at most `stepPositions`; the result does not depend
 // on that.
 inline constexpr std::size_t stepPositions = 512;
-Logits runDecoder(const Hyperparameters&, const Trunk&, const Block&, KvCache&, std::span<const TokenId>, LogitsOf);
+Logits runDecoder(const Hyperparameters&, const Trunk&, const Rope&, const Block&, KvCache&, std::span<const TokenId>,
+                  LogitsOf);
 
 }  // namespace axial::llm

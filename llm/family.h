@@ -12,6 +12,7 @@ class Family final : public Model {
     Family(const Hyperparameters& hyperparameters, WeightSource& source)
         : hyperparameters_(hyperparameters),
           trunk_(bindTrunk(hyperparameters_, source)),
+          rope_(ropeOf(hyperparameters_, trunk_)),
           layers_(hyperparameters.layers) {
         const AxisSizes sizes = axisSizes(hyperparameters_);
         for (std::size_t i = 0; i < layers_.size(); ++i)
@@ -24,12 +25,13 @@ class Family final : public Model {
         const auto run = [this](Stream&& x, std::size_t i, Step& step) {
             return block(std::move(x), layers_[i], i, step, hyperparameters_.normEpsilon);
         };
-        return runDecoder(hyperparameters_, trunk_, run, cache, tokens, which);
+        return runDecoder(hyperparameters_, trunk_, rope_, run, cache, tokens, which);
     }
 
   private:
     Hyperparameters hyperparameters_;
     Trunk trunk_;
+    Rope rope_;
     std::vector<Layer> layers_;
 };
 

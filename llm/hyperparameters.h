@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "axial/ops/rope.h"
+#include "axial/ops/rope_table.h"
 
 namespace axial::llm {
 

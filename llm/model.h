@@ -24,7 +24,7 @@ class Model {
 
     virtual const Hyperparameters& hyperparameters() const = 0;
     // An empty cache for `capacity` positions in the given format (F32 or F16). Throws ShapeError or std::bad_alloc.
-    virtual KvCache makeCache(std::size_t capacity, Format format) const = 0;
+    KvCache makeCache(std::size_t capacity, Format format) const;
     // Runs the tokens through the model at positions cache.length() and on, appends their keys and values to the cache
     // and returns the logits of the last position ([seq=1, vocab]) or of all ([seq=tokens, vocab]).
     // Throws ValueError for an empty list, a token outside the vocabulary, or more tokens than the cache has room for;

@@ -1,0 +1,152 @@
+// The families against float64 forward passes that share no code with them (the reference data's models/).
+#include <algorithm>
+
+#include "axial/llm/load.h"
+#include "axial/ops/activations.h"
+#include "oracle.h"
+
+using namespace axial;
+using namespace axial::llm;
+
+namespace {
+
+std::vector<std::vector<TokenId>> sequences() {
+    return oracle::json("models/ref/sequences.json").at("sequences").get<std::vector<std::vector<TokenId>>>();
+}
+
+// Every model of the families that run.
+std::vector<std::string> modelNames() {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(oracle::path("models"))) {
+        const std::string name = entry.path().stem().string();
+        if (entry.path().extension() == ".gguf" && (name.starts_with("tiny-qwen3-") || name.starts_with("tiny-llama-")))
+            names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+LoadedModel loadOracle(const std::string& name) { return load(oracle::path("models/" + name + ".gguf")); }
+
+// The logits of all positions of all sequences, each from an empty cache, one after the other.
+std::vector<float> allLogits(const Model& model, Format cacheFormat) {
+    std::vector<float> all;
+    for (const auto& tokens : sequences()) {
+        KvCache cache = model.makeCache(tokens.size(), cacheFormat);
+        const Logits logits = model.forward(cache, tokens, LogitsOf::all);
+        all.insert(all.end(), logits.values().begin(), logits.values().end());
+    }
+    return all;
+}
+
+// What rounding the activations to 8 bits may cost, by the reference data's README; 16-bit weights are not rounded.
+bool meetsFloatActivations(const std::string& name) { return name.ends_with("F32") || name.ends_with("F16"); }
+
+}  // namespace
+
+TEST_CASE("logits in float are the reference's, for every format") {
+    if (!oracle::present()) return;
+    const UseActivations exact(Activations::float32);
+    for (const std::string& name : modelNames()) {
+        CAPTURE(name);
+        const LoadedModel loaded = loadOracle(name);
+        const auto want = oracle::readNpy(oracle::path("models/ref/" + name + ".logits.npy"));
+        const auto d = oracle::distance(allLogits(*loaded.model, Format::f32), want.values);
+        CHECK(d.relativeRms <= 5e-6);
+        CHECK(d.largest <= 5e-4);
+    }
+}
+
+TEST_CASE("logits with a 16-bit cache are within its rounding") {
+    if (!oracle::present()) return;
+    const UseActivations exact(Activations::float32);
+    for (const std::string name : {"tiny-qwen3-F32", "tiny-llama-F32", "tiny-qwen3-256-Q4_K"}) {
+        CAPTURE(name);
+        const LoadedModel loaded = loadOracle(name);
+        const auto want = oracle::readNpy(oracle::path("models/ref/" + name + ".logits.npy"));
+        const auto d = oracle::distance(allLogits(*loaded.model, Format::f16), want.values);
+        CHECK(d.relativeRms <= 2e-3);
+        CHECK(d.relativeRms > 1e-6);  // it is a 16-bit cache
+    }
+}
+
+TEST_CASE("logits as they are computed by default are within what 8-bit activations cost") {
+    if (!oracle::present()) return;
+    const auto agreement = oracle::json("models/ref/agreement.json");
+    for (const std::string& name : modelNames()) {
+        CAPTURE(name);
+        const LoadedModel loaded = loadOracle(name);
+        const auto want = oracle::readNpy(oracle::path("models/ref/" + name + ".logits.npy"));
+        const auto d = oracle::distance(allLogits(*loaded.model, Format::f32), want.values);
+        CHECK(d.relativeRms <= (meetsFloatActivations(name) ? 5e-6 : name.ends_with("BF16") ? 2e-2 : 0.05));
+        const double peer = agreement.at(name).at("llama_f32_cache").at("rel_rms");
+        WARN_MESSAGE(d.relativeRms <= peer * 1.02, name << ": " << d.relativeRms << " against llama.cpp's " << peer);
+    }
+}
+
+TEST_CASE("greedy continuations are the reference's where the gap to the second best is wide") {
+    if (!oracle::present()) return;
+    const UseActivations exact(Activations::float32);
+    const auto models = oracle::json("models/ref/models.json");
+    for (const std::string& name : modelNames()) {
+        CAPTURE(name);
+        const auto& reference = models.at(name);
+        if (reference.at("greedy_min_gap").get<double>() < 1e-3) continue;
+        const LoadedModel loaded = loadOracle(name);
+        KvCache cache = loaded.model->makeCache(64, Format::f32);
+        std::vector<TokenId> next = reference.at("greedy_prompt"), ids;
+        while (ids.size() < 24) {
+            const Logits logits = loaded.model->forward(cache, next, LogitsOf::last);
+            const auto values = logits.values();
+            next = {static_cast<TokenId>(std::max_element(values.begin(), values.end()) - values.begin())};
+            ids.push_back(next[0]);
+        }
+        CHECK(ids == reference.at("greedy_ids").get<std::vector<TokenId>>());
+    }
+}
+
+TEST_CASE("logits do not depend on how the tokens are cut into steps, bit for bit") {
+    if (!oracle::present()) return;
+    for (const std::string name : {"tiny-qwen3-Q8_0", "tiny-qwen3-256-Q4_K_M", "tiny-qwen3-F16", "tiny-llama-F32"}) {
+        CAPTURE(name);
+        const LoadedModel loaded = loadOracle(name);
+        const auto tokens = sequences()[3];
+        KvCache cache = loaded.model->makeCache(tokens.size(), Format::f16);
+        const Logits whole = loaded.model->forward(cache, tokens, LogitsOf::all);
+        for (const std::size_t step : {1, 2, 3, 7, 16, 64}) {
+            CAPTURE(step);
+            cache.truncate(0);
+            bool same = true;
+            for (std::size_t at = 0; at < tokens.size(); at += step) {
+                const auto piece = std::span(tokens).subspan(at, std::min(step, tokens.size() - at));
+                const Logits part = loaded.model->forward(cache, piece, LogitsOf::all);
+                same &= std::equal(part.values().begin(), part.values().end(),
+                                   whole.values().begin() + static_cast<std::ptrdiff_t>(at * 512));
+            }
+            CHECK(same);
+        }
+        cache.truncate(0);
+        const Logits last = loaded.model->forward(cache, tokens, LogitsOf::last);
+        CHECK(std::equal(last.values().begin(), last.values().end(), whole.values().end() - 512));
+    }
+}
+
+TEST_CASE("a forward pass that is refused leaves the cache as it was") {
+    if (!oracle::present()) return;
+    const LoadedModel loaded = loadOracle("tiny-qwen3-Q8_0");
+    KvCache cache = loaded.model->makeCache(8, Format::f16);
+    const std::vector<TokenId> some{1, 2, 3};
+    const Logits before = loaded.model->forward(cache, some, LogitsOf::last);
+    CHECK_THROWS_WITH_AS((void)loaded.model->forward(cache, {}, LogitsOf::last),
+                         "forward: there are no tokens; give at least one", ValueError);
+    CHECK_THROWS_WITH_AS((void)loaded.model->forward(cache, std::vector<TokenId>{5, 512}, LogitsOf::last),
+                         "forward: token 512 is not in the vocabulary of 512", ValueError);
+    CHECK_THROWS_WITH_AS((void)loaded.model->forward(cache, std::vector<TokenId>{-1}, LogitsOf::last),
+                         "forward: token -1 is not in the vocabulary of 512", ValueError);
+    CHECK_THROWS_WITH_AS((void)loaded.model->forward(cache, std::vector<TokenId>(6, 1), LogitsOf::last),
+                         "forward: 6 tokens do not fit behind the 3 in a context of 8", ValueError);
+    CHECK(cache.length() == 3);
+    cache.truncate(0);
+    const Logits after = loaded.model->forward(cache, some, LogitsOf::last);
+    CHECK(std::equal(before.values().begin(), before.values().end(), after.values().begin()));
+}
