@@ -97,8 +97,7 @@ def hidden_states(shape, weights, tokens, segments, fast=False):
     cosine, sine = rope_table(shape, length)
     causal = np.tril(np.ones((length, length), bool))
     seen = causal[None] & (segments[:, :, None] == segments[:, None, :])
-    mask = jnp.where(seen, 0.0, -1e9)[:, None, None]
-    share = shape.heads // shape.groups
+    mask = jnp.where(seen, 0.0, -1e9)[:, None]
     x = weights["embed"][tokens.reshape(-1)]
     for layer in weights["layers"]:
         y = rms_norm(x, layer["attn_norm"], shape.epsilon)
@@ -107,9 +106,11 @@ def hidden_states(shape, weights, tokens, segments, fast=False):
         v = product(y, layer["v"]).reshape(rows, length, shape.groups, shape.head)
         q = rope(rms_norm(q, layer["q_norm"], shape.epsilon), cosine, sine)
         k = rope(rms_norm(k, layer["k_norm"], shape.epsilon), cosine, sine)
-        q = q.reshape(rows, length, shape.groups, share, shape.head)
-        scores = jnp.einsum("btkgh,bskh->bkgts", q, k) / np.sqrt(shape.head) + mask
-        mixed = jnp.einsum("bkgts,bskh->btkgh", jax.nn.softmax(scores, -1), v)
+        q, k, v = (y.transpose(0, 2, 1, 3).reshape(rows * shape.groups, -1, shape.head) for y in (q, k, v))
+        scores = jnp.einsum("gth,gsh->gts", q, k) / np.sqrt(shape.head)
+        chances = jax.nn.softmax(scores.reshape(rows, shape.heads, length, length) + mask, -1)
+        mixed = jnp.einsum("gts,gsh->gth", chances.reshape(rows * shape.groups, -1, length), v)
+        mixed = mixed.reshape(rows, shape.heads, length, shape.head).transpose(0, 2, 1, 3)
         x = x + product(mixed.reshape(rows * length, shape.heads * shape.head), layer["o"])
         y = rms_norm(x, layer["ffn_norm"], shape.epsilon)
         gated = jax.nn.silu(product(y, layer["gate"])) * product(y, layer["up"])

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import network
 
 MOMENTUM, BETA1, BETA2, DECAY = 0.95, 0.9, 0.98, 0.05
-MUON_RATE, ADAM_RATE = 0.01, 3e-3
+MUON_RATE, ADAM_RATE = 0.02, 3e-3
 
 
 def orthogonal(g):

@@ -1,0 +1,142 @@
+"""Trains the network on the endless seeded corpus. build.sh runs it twice:
+
+1. rows of 128 tokens with chats of up to 3 turns, at the full rate after a short warm-up;
+2. from there, rows of 256 tokens with longer chats mixed in, while the rate falls in a straight line to zero.
+
+    python train.py TOKENIZER.json OUT.npz --steps N [--start FROM.npz] [--length 256 --turns 8] [--falling] [--seed N]
+
+Beside each set of weights lies the state of the optimiser (.state), which --start reads too."""
+import argparse
+import pickle
+import random
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from tokenizers import Tokenizer
+
+import corpus
+import network
+import optimiser
+
+TOKENS, TRAINED, WARMUP = 2048, 1024, 150      # per step: tokens, places with a loss; steps of warm-up
+POOL = 64                                      # open rows while packing
+OPENING = (4.0, 2.0)                           # weight of the first tokens of a thought or an answer: they decide the rest
+
+
+def packed_rows(tokenizer, seed, length, most):
+    """Endless rows of (tokens, segments, weights in the loss), each filled with whole chats."""
+    draw = random.Random(seed)
+    known = {}
+
+    def ids(text):
+        if text not in known:
+            if len(known) > 200000:
+                known.clear()
+            known[text] = tokenizer.encode(text, add_special_tokens=False).ids
+        return known[text]
+
+    def one():
+        while True:
+            tokens, flags = [], []
+            for text, trained in corpus.training_pieces(draw, most if draw.random() < 0.4 else 3):
+                part = ids(text)
+                tokens += part
+                weights = [float(trained > 0)] * len(part)
+                if trained == 1 and len(part) > 3:
+                    weights[:2] = OPENING
+                elif trained == 2:
+                    weights[0] = 0.0
+                flags += weights
+            if len(tokens) <= length:
+                return tokens, flags
+
+    rows = []
+    while True:
+        tokens, flags = one()
+        row = next((row for row in rows if len(row[0]) + len(tokens) <= length), None)
+        if row is None:
+            row = ([], [], [])
+            rows.append(row)
+        segment = row[1][-1] + 1 if row[1] else 0
+        row[0].extend(tokens)
+        row[1].extend([segment] * len(tokens))
+        row[2].extend(flags)
+        if len(rows) > POOL:
+            rows.sort(key=lambda row: -len(row[0]))
+            tokens, segments, flags = rows.pop(0)
+            rest = length - len(tokens)
+            yield tokens + [0] * rest, segments + [-1] * rest, flags + [0] * rest
+
+
+def batches(tokenizer, seed, length, most):
+    rows = packed_rows(tokenizer, seed, length, most)
+    while True:
+        tokens, segments, flags = (np.array(part) for part in zip(*[next(rows) for _ in range(TOKENS // length)]))
+        at = np.flatnonzero(flags.ravel())[:TRAINED]
+        weight, place, target = np.zeros(TRAINED, np.float32), np.zeros(TRAINED, np.int32), np.zeros(TRAINED, np.int32)
+        weight[:len(at)], place[:len(at)], target[:len(at)] = flags.ravel()[at], at - 1, tokens.ravel()[at]
+        yield tokens, segments, place, target, weight
+
+
+def loss(shape, weights, tokens, segments, place, target, weight):
+    states = network.hidden_states(shape, weights, tokens, segments, fast=True)[place]
+    scores = network.fast_product(states, weights["embed"].T)
+    missed = jax.nn.logsumexp(scores, -1) - jnp.take_along_axis(scores, target[:, None], -1)[:, 0]
+    return jnp.sum(missed * weight) / weight.sum()
+
+
+def share_of_rate(step, steps, falling):
+    return (steps - step) / steps if falling else min(1.0, (step + 1) / WARMUP)
+
+
+def keep(path, weights, state):
+    network.save(path, weights)
+    with open(path + ".state", "wb") as file:
+        pickle.dump(jax.tree.map(np.asarray, state), file)
+
+
+def main():
+    ask = argparse.ArgumentParser()
+    ask.add_argument("tokenizer")
+    ask.add_argument("out")
+    ask.add_argument("--start", help="weights to go on from")
+    ask.add_argument("--steps", type=int, required=True)
+    ask.add_argument("--length", type=int, default=128, help="tokens in a row")
+    ask.add_argument("--turns", type=int, default=3, help="most turns of a chat")
+    ask.add_argument("--falling", action="store_true", help="let the rate fall to zero")
+    ask.add_argument("--seed", type=int, default=1)
+    given = ask.parse_args()
+    shape = network.Shape()
+    if given.start:
+        weights = jax.tree.map(jnp.asarray, network.load(given.start))
+        with open(given.start + ".state", "rb") as file:
+            state = pickle.load(file)
+    else:
+        weights = network.initial(shape, given.seed)
+        state = optimiser.start(weights)
+    print("parameters", network.count(weights), flush=True)
+
+    @jax.jit
+    def advance(weights, state, factor, *batch):
+        value, slopes = jax.value_and_grad(lambda w: loss(shape, w, *batch))(weights)
+        weights, state = optimiser.update(weights, state, slopes, factor)
+        return weights, state, value
+
+    source = batches(Tokenizer.from_file(given.tokenizer), given.seed, given.length, given.turns)
+    began, losses = time.time(), []
+    for step in range(given.steps):
+        factor = np.float32(share_of_rate(step, given.steps, given.falling))
+        weights, state, value = advance(weights, state, factor, *next(source))
+        losses.append(value)
+        if (step + 1) % 100 == 0:
+            spent = time.time() - began
+            mean = float(np.mean([float(x) for x in losses[-100:]]))
+            print(f"{step + 1} {spent:.0f}s loss {mean:.4f} rate {factor:.3f} {(step + 1) * TOKENS / spent:.0f} tok/s", flush=True)
+        if (step + 1) % 250 == 0 or step + 1 == given.steps:
+            keep(given.out, weights, state)
+
+
+if __name__ == "__main__":
+    main()
