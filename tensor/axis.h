@@ -26,8 +26,9 @@ struct At {
 inline constexpr std::size_t anySize = 0;
 
 // A named axis. Two axes are the same axis if they have the same name and the same fixed size (if any), wherever they
-// were declared. An axis with a fixed size, such as Axis<"rgb", 3>, has that extent in every tensor: checked when the
-// tensor is made, and at compile time against other fixed sizes of the same name.
+// were declared. An axis with a fixed size, such as Axis<"rgb", 3>, has that extent in every tensor: checked whenever a
+// view or a tensor is made. Axes of one name but different fixed sizes, or of which one has none, never meet: that is a
+// compile error. x.rename(Axis<"rgb">(), Axis<"rgb", 3>()) turns one into the other, and checks the extent.
 template <Name N, std::size_t Fixed = anySize>
 struct Axis {
     static constexpr std::string_view name = N.view();

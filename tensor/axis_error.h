@@ -11,7 +11,7 @@ struct axis_error;  // never defined: naming it IS the error
 
 namespace detail {
 struct Text {
-    char s[400]{};
+    char s[1000]{};
     std::size_t n = 0;
     constexpr Text& operator<<(std::string_view t) {
         for (char c : t) s[n++] = c;
@@ -27,10 +27,14 @@ struct Text {
     }
     template <auto... A>
     constexpr Text& operator<<(Axes<A...>) {
-        bool first = true;
+        [[maybe_unused]] bool first = true;
         *this << "[";
-        ((*this << (first ? "" : ", ") << A.name, first = false), ...);
+        ((*this << (first ? "" : ", ") << AxisInfo{A.name, A.fixed}, first = false), ...);
         return *this << "]";
+    }
+    constexpr Text& operator<<(AxisInfo axis) {
+        *this << axis.name;
+        return axis.fixed == anySize ? *this : *this << "=" << axis.fixed;
     }
 };
 
@@ -38,13 +42,32 @@ struct Text {
 #ifdef __clang__
 inline constexpr std::size_t pieceLimit = 34;
 #else
-inline constexpr std::size_t pieceLimit = 400;
+inline constexpr std::size_t pieceLimit = 1000;
 #endif
 constexpr std::size_t pieceEnd(const Text& t, std::size_t from) {
     if (t.n - from <= pieceLimit) return t.n;
     for (std::size_t i = from + pieceLimit; i > from; --i)
         if (t.s[i] == ' ') return i + 1;
     return from + pieceLimit;
+}
+template <std::size_t N>
+consteval bool hasName(const std::array<AxisInfo, N>& set, std::string_view name) {
+    for (AxisInfo axis : set)
+        if (axis.name == name) return true;
+    return false;
+}
+template <std::size_t N, std::size_t M>
+consteval bool shareName(const std::array<AxisInfo, N>& l, const std::array<AxisInfo, M>& r) {
+    for (AxisInfo axis : l)
+        if (hasName(r, axis.name)) return true;
+    return false;
+}
+template <std::size_t N>
+consteval std::size_t firstRepeated(const std::array<AxisInfo, N>& set) {
+    for (std::size_t i = 0; i < N; ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (set[i].name == set[j].name) return i;
+    return N;
 }
 template <std::size_t N, std::size_t M>
 consteval std::array<int, 2> sizeClash(const std::array<AxisInfo, N>& l, const std::array<AxisInfo, M>& r) {
@@ -97,15 +120,39 @@ struct HasAxis {
     static constexpr bool ok = contains<Set, X>;
     static consteval auto text() {
         detail::Text t;
-        return t << Op.view() << ": " << Set{} << " has no axis " << X::name;
+        t << Op.view() << ": " << Set{} << " has no axis " << AxisInfo{X::name, X::fixed};
+        for (AxisInfo axis : infoOfAxes<Set>)
+            if (axis.name == X::name) t << (X::fixed ? "" : " of any size") << "; rename() it first";
+        return t;
     }
 };
+// No name stands twice in the set.
+template <Name Op, class Set>
+struct NoAxisTwice {
+    static constexpr std::size_t second = detail::firstRepeated(infoOfAxes<Set>);
+    static constexpr bool ok = second == Set::size;
+    static consteval auto text() {
+        detail::Text t;
+        return t << Op.view() << ": axis " << infoOfAxes<Set>[second].name << " stands twice in " << Set{}
+                 << "; rename one of them";
+    }
+};
+// The set has no axis of X's name.
 template <Name Op, class Set, class X>
 struct AxisIsNew {
-    static constexpr bool ok = !contains<Set, X>;
+    static constexpr bool ok = !detail::hasName(infoOfAxes<Set>, X::name);
     static consteval auto text() {
         detail::Text t;
         return t << Op.view() << ": " << Set{} << " already has an axis " << X::name;
+    }
+};
+template <Name Op, class Set>
+struct RankFits {
+    static constexpr bool ok = Set::size <= maxRank;
+    static consteval auto text() {
+        detail::Text t;
+        return t << Op.view() << ": " << Set{} << " are " << Set::size << " axes, but at most " << maxRank
+                 << " are possible";
     }
 };
 template <Name Op, class Got, class Wanted, bool Ok = sameSet<Got, Wanted>>
@@ -116,24 +163,29 @@ struct WantsAxes {
         return t << Op.view() << ": wants " << Wanted{} << " but got " << Got{};
     }
 };
+// An axis of one name has one size on both sides: two fixed sizes, or a fixed and a free one, never meet.
 template <Name Op, class L, class R>
-struct SomethingShared {
-    static constexpr bool ok = L::size == 0 || R::size == 0 || shared<L, R>::size != 0;
-    static consteval auto text() {
-        detail::Text t;
-        return t << Op.view() << ": " << L{} << " and " << R{}
-                 << " share no axis; if an outer product is meant, say outer()";
-    }
-};
-template <Name Op, class L, class R>
-struct SizesAgree {  // axes of one name but two fixed sizes can never meet
+struct SizesAgree {
     static constexpr std::array<int, 2> clash = detail::sizeClash(infoOfAxes<L>, infoOfAxes<R>);
     static constexpr bool ok = clash[0] < 0;
     static consteval auto text() {
         const AxisInfo l = infoOfAxes<L>[clash[0]], r = infoOfAxes<R>[clash[1]];
         detail::Text t;
-        return t << Op.view() << ": axis " << l.name << " is " << l.fixed << " on the left and " << r.fixed
-                 << " on the right";
+        t << Op.view() << ": axis " << l.name << " is ";
+        l.fixed ? t << l.fixed : t << "of any size";
+        t << " on the left and ";
+        r.fixed ? t << r.fixed : t << "of any size";
+        t << " on the right";
+        return l.fixed && r.fixed ? t : t << "; rename() one of them";
+    }
+};
+template <Name Op, class L, class R>
+struct SomethingShared {  // by name: if the sizes differ, SizesAgree says so
+    static constexpr bool ok = L::size == 0 || R::size == 0 || detail::shareName(infoOfAxes<L>, infoOfAxes<R>);
+    static consteval auto text() {
+        detail::Text t;
+        return t << Op.view() << ": " << L{} << " and " << R{}
+                 << " share no axis; if an outer product is meant, say outer()";
     }
 };
 // X's axes stand next to each other in the set, in this order.
@@ -142,7 +194,7 @@ struct Adjacent;
 template <Name Op, auto... A, auto... X>
 struct Adjacent<Op, Axes<A...>, Axes<X...>> {
     static constexpr bool ok = [] {
-        constexpr std::string_view all[] = {A.name...}, part[] = {X.name...};
+        constexpr std::string_view all[] = {A.name..., ""}, part[] = {X.name...};
         for (std::size_t i = 0; i + sizeof...(X) <= sizeof...(A); ++i)
             if (std::equal(part, part + sizeof...(X), all + i)) return true;
         return false;
@@ -159,6 +211,37 @@ struct ContractsTrailing {
     static consteval auto text() {
         detail::Text t;
         return t << Op.view() << ": " << Trailing{} << " are not the trailing axes of Weight " << Set{};
+    }
+};
+// The axis may change its extent.
+template <Name Op, class X>
+struct SizeIsFree {
+    static constexpr bool ok = X::fixed == anySize;
+    static consteval auto text() {
+        detail::Text t;
+        return t << Op.view() << ": axis " << X::name << " always has " << X::fixed << " positions; rename() it first";
+    }
+};
+// At most one of the parts of an axis is without a size.
+template <Name Op, class Parts, std::size_t Unsized>
+struct OneSizeOpen {
+    static constexpr bool ok = Unsized < 2;
+    static consteval auto text() {
+        detail::Text t;
+        return t << Op.view() << ": " << Parts{} << " leaves " << Unsized
+                 << " sizes open, but only one can be worked out; say the others, as in " << infoOfAxes<Parts>[0].name
+                 << "(2)";
+    }
+};
+// The parts multiply to the whole, if all have fixed sizes.
+template <Name Op, class Whole, class... Part>
+struct FixedProduct {
+    static constexpr std::size_t product = (Part::fixed * ... * std::size_t{1});
+    static constexpr bool ok = Whole::fixed == anySize || product == 0 || product == Whole::fixed;
+    static consteval auto text() {
+        detail::Text t;
+        return t << Op.view() << ": axis " << Whole::name << " always has " << Whole::fixed << " positions, but "
+                 << Axes<Part{}...>{} << " has " << product;
     }
 };
 

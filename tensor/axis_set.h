@@ -42,14 +42,6 @@ struct Replace<Axes<A...>, Old, New...> {
         Axes<>{} + ... + std::conditional_t<std::is_same_v<const Old, const decltype(A)>, Axes<New{}...>, Axes<A>>{}));
 };
 
-template <auto... A>
-consteval bool allDifferent(Axes<A...>) {
-    constexpr std::string_view name[] = {A.name..., ""};
-    for (std::size_t i = 0; i < sizeof...(A); ++i)
-        for (std::size_t j = 0; j < i; ++j)
-            if (name[i] == name[j]) return false;
-    return true;
-}
 }  // namespace detail
 
 // contains<Axes<seq, embed>, Axis<"seq">> is true.

@@ -75,6 +75,7 @@ Pool& pool() {
 }  // namespace
 
 Buffer::Buffer(std::size_t bytes) {
+    if (bytes >> 47) throw std::bad_alloc();  // more than can be addressed
     const std::size_t size = sizeClass(bytes);
     block_ = new (pool().take(size)) Block;
     block_->bytes = size;

@@ -40,7 +40,13 @@ class UnsupportedError : public Error {
 // Throws ShapeError: "<operation>: axis <axis> is <left> on the left and <right> on the right".
 [[noreturn]] void failExtent(std::string_view operation, std::string_view axis, std::size_t left, std::size_t right);
 
+// Throws ShapeError: "index: axis <axis> has extent <extent>, but position <position> was asked for".
+[[noreturn]] void failIndex(std::string_view axis, std::size_t extent, std::size_t position);
+
 // Throws ShapeError if an axis of a fixed size (0: none) would get another extent.
-void requireFixed(std::string_view axis, std::size_t fixed, std::size_t extent);
+void requireFixed(std::string_view operation, std::string_view axis, std::size_t fixed, std::size_t extent);
+
+// Throws ValueError: the operand has no numbers, because it was moved from or never filled.
+[[noreturn]] void failEmpty(std::string_view operation);
 
 }  // namespace axial

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <string_view>
+#include <type_traits>
 
 namespace axial {
 
@@ -106,8 +107,12 @@ constexpr bool formatsInOrder() {
 static_assert(formatsInOrder());
 }  // namespace detail
 
-// The format whose elements are a C++ type.
+// The C++ types that can be elements, each the element of a format.
 template <class T>
+concept ElementType =
+    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int8_t> ||
+    std::is_same_v<T, std::int16_t> || std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>;
+template <ElementType T>
 inline constexpr Format formatOf = Format::f32;
 template <>
 inline constexpr Format formatOf<double> = Format::f64;

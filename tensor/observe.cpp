@@ -1,5 +1,6 @@
 #include "axial/tensor/observe.h"
 
+#include <atomic>
 #include <memory>
 
 namespace axial::detail {
@@ -11,7 +12,7 @@ struct PendingOp {
 
 namespace {
 thread_local std::vector<std::string> scopes;
-thread_local ValueId lastId = 0;
+std::atomic<ValueId> lastId{0};  // of the whole process: values may wander between threads
 }  // namespace
 
 PendingOp* beginOp(std::string_view op, std::initializer_list<const TensorRef*> in) {
@@ -28,7 +29,7 @@ void dropOp(PendingOp* pending) noexcept { delete pending; }
 ValueId endOp(PendingOp* raw, TensorRef out) {
     const std::unique_ptr<PendingOp> pending(raw);
     pending->event.time = std::chrono::steady_clock::now() - pending->start;
-    out.id = ++lastId;
+    out.id = lastId.fetch_add(1, std::memory_order_relaxed) + 1;
     pending->event.out = out;
     if (observer) observer->onOp(pending->event);
     return out.id;

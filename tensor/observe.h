@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "axial/tensor/error.h"
 #include "axial/tensor/ref.h"
 
 namespace axial {
@@ -19,7 +20,8 @@ struct OpEvent {
     std::string scope;  // "layer 3/attention"
 };
 
-// Told of every op that its thread runs while a Watch installs it. Workers of a thread team never report.
+// Told of every op that its thread runs while a Watch installs it. Workers of a thread team never report. It must not
+// throw from onOp: by then the op may have taken over its operands.
 class Observer {
   public:
     virtual ~Observer() = default;
@@ -38,9 +40,13 @@ void popScope() noexcept;
 }  // namespace detail
 
 // An op opens one of these first and closes it with its result: OpCall call("dot", {&x, &w}); ... call.done(out.ref);
+// Throws ValueError if an operand holds nothing.
 class OpCall {
   public:
     OpCall(std::string_view op, std::initializer_list<const TensorRef*> in) {
+        for (const TensorRef* operand : in)
+            if (!operand->data) [[unlikely]]
+                failEmpty(op);
         if (detail::observer) [[unlikely]]
             pending_ = detail::beginOp(op, in);
     }

@@ -20,7 +20,7 @@ Owned Loan::claim(const std::string_view* names) const {
     if (!buffer || !buffer->unique() || !ref->isDense()) return allocate(ref->format, names, ref->rank, ref->extent);
     Owned owned{*ref, std::move(*buffer)};
     owned.ref.id = 0;
-    *ref = {};
+    *ref = emptied(*ref);
     return owned;
 }
 

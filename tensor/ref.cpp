@@ -60,15 +60,31 @@ TensorRef renamed(const TensorRef& v, const std::string_view* axis) {
     return r;
 }
 
+TensorRef emptied(const TensorRef& v) {
+    TensorRef r;
+    r.axis = v.axis;
+    r.format = v.format;
+    r.rank = v.rank;
+    return r;
+}
+
 namespace {
-// The address `elements` values after v's first. Inside a block there is no address.
-void* advanced(const TensorRef& v, std::string_view operation, std::size_t axis, std::ptrdiff_t elements) {
+[[noreturn]] void failBlock(const TensorRef& v, std::string_view operation, std::size_t axis) {
     const FormatInfo& info = infoOf(v.format);
-    if (elements % info.blockElements != 0)
-        throw ShapeError(std::string(operation) + ": axis " + std::string(v.axis[axis]) + " cannot start at value " +
-                         std::to_string(elements) + ": " + std::string(info.name) + " is stored in blocks of " +
-                         std::to_string(info.blockElements) + "; copy() decodes it");
+    throw ShapeError(std::string(operation) + ": axis " + std::string(v.axis[axis]) + " of " + describe(v) +
+                     " cannot be cut there: " + std::string(info.name) + " is stored in blocks of " +
+                     std::to_string(info.blockElements) + " values; copy() decodes it");
+}
+// The address `positions` along an axis from v's first value. Inside a block there is no address.
+void* advanced(const TensorRef& v, std::string_view operation, std::size_t axis, std::size_t positions) {
+    const FormatInfo& info = infoOf(v.format);
+    const std::ptrdiff_t elements = static_cast<std::ptrdiff_t>(positions) * v.stride[axis];
+    if (elements % info.blockElements != 0) failBlock(v, operation, axis);
     return static_cast<std::byte*>(v.data) + elements / info.blockElements * info.blockBytes;
+}
+// Whether each position of an axis is made of whole blocks.
+bool wholeBlocks(const TensorRef& v, std::size_t axis, std::size_t positions) {
+    return static_cast<std::ptrdiff_t>(positions) * v.stride[axis] % infoOf(v.format).blockElements == 0;
 }
 }  // namespace
 
@@ -77,20 +93,28 @@ TensorRef narrowed(const TensorRef& v, std::size_t k, std::size_t first, std::si
         throw ShapeError("narrow: axis " + std::string(v.axis[k]) + " has extent " + std::to_string(v.extent[k]) +
                          ", but " + std::to_string(count) + " positions from " + std::to_string(first) +
                          " on were asked for");
+    if (count != v.extent[k] && !wholeBlocks(v, k, count)) failBlock(v, "narrow", k);
     TensorRef r = v;
-    if (count) r.data = advanced(v, "narrow", k, static_cast<std::ptrdiff_t>(first) * v.stride[k]);
+    if (count) r.data = advanced(v, "narrow", k, first);
     r.extent[k] = count;
     return r;
 }
 
-TensorRef picked(const TensorRef& v, std::size_t k, std::size_t at, const std::string_view* names) {
-    if (at >= v.extent[k])
-        throw ShapeError("index: axis " + std::string(v.axis[k]) + " has extent " + std::to_string(v.extent[k]) +
-                         ", but position " + std::to_string(at) + " was asked for");
+TensorRef picked(const TensorRef& v, const std::size_t* at, const std::string_view* names) {
     TensorRef r = renamed(v, names);
-    r.data = advanced(v, "index", k, static_cast<std::ptrdiff_t>(at) * v.stride[k]);
-    --r.rank;
-    for (std::size_t i = k; i < r.rank; ++i) r.extent[i] = r.extent[i + 1], r.stride[i] = r.stride[i + 1];
+    r.rank = 0;
+    for (std::size_t k = 0; k < v.rank; ++k) {
+        if (at[k] == unsaid) {
+            r.extent[r.rank] = v.extent[k];
+            r.stride[r.rank++] = v.stride[k];
+            continue;
+        }
+        if (at[k] >= v.extent[k]) failIndex(v.axis[k], v.extent[k], at[k]);
+        if (!wholeBlocks(v, k, 1)) failBlock(v, "index", k);
+        TensorRef here = v;
+        here.data = r.data;
+        r.data = advanced(here, "index", k, at[k]);
+    }
     return r;
 }
 
@@ -99,12 +123,27 @@ TensorRef splitAxis(const TensorRef& v, std::size_t k, const std::size_t* sizes,
     TensorRef r = renamed(v, names);
     r.rank = static_cast<std::uint8_t>(v.rank + n - 1);
     std::size_t known = 1;
-    for (std::size_t m = 0; m < n; ++m) known *= sizes[m] ? sizes[m] : 1;
-    std::size_t total = 1;
-    for (std::size_t m = 0; m < n; ++m) total *= r.extent[k + m] = sizes[m] ? sizes[m] : v.extent[k] / known;
-    if (total != v.extent[k])
+    bool fits = true;
+    for (std::size_t m = 0; m < n; ++m)
+        if (sizes[m] != unsaid && __builtin_mul_overflow(known, sizes[m], &known)) fits = false;
+    std::size_t total = known;
+    for (std::size_t m = 0; m < n; ++m) {
+        r.extent[k + m] = sizes[m];
+        if (sizes[m] != unsaid) continue;
+        r.extent[k + m] = fits && known ? v.extent[k] / known : 0;
+        total = known * r.extent[k + m];
+        fits = fits && known;  // any size would do where the others multiply to 0
+    }
+    if (!fits || total != v.extent[k]) {
+        std::string parts;
+        for (std::size_t m = 0; m < n; ++m)
+            parts.append(m ? ", " : "")
+                .append(names[k + m])
+                .append(sizes[m] == unsaid ? "" : "=")
+                .append(sizes[m] == unsaid ? "" : std::to_string(sizes[m]));
         throw ShapeError("split: axis " + std::string(v.axis[k]) + " has extent " + std::to_string(v.extent[k]) +
-                         ", but the parts multiply to " + std::to_string(total));
+                         ", which is not the product of [" + parts + "]");
+    }
     std::ptrdiff_t step = v.stride[k];
     for (std::size_t m = n; m-- > 0;) {
         r.stride[k + m] = step;
@@ -117,17 +156,22 @@ TensorRef splitAxis(const TensorRef& v, std::size_t k, const std::size_t* sizes,
 TensorRef mergeAxes(const TensorRef& v, std::size_t k, std::size_t n, const std::string_view* names) {
     TensorRef r = renamed(v, names);
     r.rank = static_cast<std::uint8_t>(v.rank - (n - 1));
-    for (std::size_t m = 1; m < n; ++m) {
-        if (v.extent[k + m] != 1 && v.extent[k + m - 1] != 1 &&
-            v.stride[k + m - 1] != v.stride[k + m] * static_cast<std::ptrdiff_t>(v.extent[k + m]))
-            throw ShapeError("merge: axes " + std::string(v.axis[k + m - 1]) + " and " + std::string(v.axis[k + m]) +
-                             " are not laid out as one; copy() first");
-        r.extent[k] *= v.extent[k + m];
+    r.extent[k] = 1;
+    for (std::size_t i = k; i < k + n; ++i) r.extent[k] *= v.extent[i];
+    // From the innermost on, each axis with more than one position must step over all positions of those inside it.
+    std::size_t inner = k + n;
+    std::ptrdiff_t step = 0;
+    for (std::size_t i = k + n; i-- > k;) {
+        if (v.extent[i] == 1) continue;
+        if (inner == k + n)
+            r.stride[k] = step = v.stride[i];
+        else if (v.stride[i] != step && r.extent[k] != 0)
+            throw ShapeError("merge: axes " + std::string(v.axis[i]) + " and " + std::string(v.axis[inner]) + " of " +
+                             describe(v) + " are not laid out as one; copy() first");
+        inner = i;
+        step *= static_cast<std::ptrdiff_t>(v.extent[i]);
     }
-    // The innermost part with more than one position says how far neighbours are apart.
-    std::size_t inner = k + n - 1;
-    while (inner > k && v.extent[inner] == 1) --inner;
-    r.stride[k] = v.stride[inner];
+    if (inner == k + n) r.stride[k] = v.stride[k + n - 1];
     for (std::size_t i = k + n; i < v.rank; ++i) r.extent[i - n + 1] = v.extent[i], r.stride[i - n + 1] = v.stride[i];
     return r;
 }

@@ -49,15 +49,20 @@ TensorRef arranged(const TensorRef&, const AxisMap&, const Extents* like = nullp
 TensorRef renamed(const TensorRef&, const std::string_view* axis);
 // `count` positions of an axis from `first` on. Throws ShapeError past the end, or inside a block of a block format.
 TensorRef narrowed(const TensorRef&, std::size_t axis, std::size_t first, std::size_t count);
-// Position `at` of an axis, without the axis; `axis` names what is left. Throws ShapeError past the end.
-TensorRef picked(const TensorRef&, std::size_t axis, std::size_t at, const std::string_view* names);
-// An axis as several, sizes outermost first; at most one size may be 0, which is then worked out. ShapeError if the
-// sizes do not multiply to the extent.
+
+inline constexpr std::size_t unsaid = static_cast<std::size_t>(-1);
+// Position at[k] of each axis k for which one is said, without those axes; `names` are those of what is left. Throws
+// ShapeError past the end, or inside a block of a block format.
+TensorRef picked(const TensorRef&, const std::size_t* at, const std::string_view* names);
+// An axis as several, sizes outermost first; one size may be `unsaid`, and is then worked out. ShapeError if the sizes
+// do not multiply to the extent.
 TensorRef splitAxis(const TensorRef&, std::size_t axis, const std::size_t* sizes, std::size_t count,
                     const std::string_view* names);
 // `count` adjacent axes from `first` on as one. ShapeError if they are not laid out as one (copy() makes them so).
 TensorRef mergeAxes(const TensorRef&, std::size_t first, std::size_t count, const std::string_view* names);
 // Row-major strides over the extents; no data. ShapeError if the number of values overflows.
 TensorRef dense(Format, const std::string_view* names, std::size_t rank, const Extents&);
+// What is left in the place of a value that was handed on: its axes with extents of 0, and no data.
+TensorRef emptied(const TensorRef&);
 
 }  // namespace axial

@@ -8,17 +8,24 @@
 
 namespace axial {
 
-// Borrowed numbers in any Format. Blocks run along the last axis, so a Stored can be contracted only over its trailing
-// axes (dot checks it at compile time), and can be narrowed or indexed only at whole blocks.
+// Borrowed numbers in any Format, read as floats. Blocks run along the trailing axes, so a Stored can be contracted
+// only over its trailing axes (dot checks it at compile time), cannot be reordered, and can be narrowed or indexed only
+// at whole blocks (checked at run time).
 template <auto... A>
 class Stored {
   public:
     using Set = Axes<A...>;
-    static_assert(detail::allDifferent(Set{}), "Stored<axes...>: an axis may stand there once; rename one of two");
+    static_assert((isAxis<std::remove_const_t<decltype(A)>> && ...),
+                  "Stored<axes...>: each axis is an Axis object, such as embed");
+    static_assert(sizeof(*All<NoAxisTwice<"Stored", Set>, RankFits<"Stored", Set>>::error()));
 
     Stored() = default;
-    explicit Stored(const TensorRef& r) : ref_(r) { ref_.axis = names<Set>; }
-    // A dense float tensor is stored as F32.
+    explicit Stored(const TensorRef& r) : ref_(r) {
+        ref_.axis = names<Set>;
+        if constexpr (detail::anyFixed<A...>)
+            if (r.data) detail::checked<Set>("stored tensor", ref_);
+    }
+    // A float tensor is stored as F32.
     template <auto... B>
     Stored(const View<const float, B...>& v) : Stored(arranged(v.ref(), mapTo<Axes<B...>, Set>)) {
         static_assert(sizeof(*All<WantsAxes<"Stored", Axes<B...>, Set>>::error()));
@@ -27,46 +34,101 @@ class Stored {
     Format format() const { return ref_.format; }
     const TensorRef& ref() const { return ref_; }
     std::size_t size() const { return ref_.size(); }
-    // Whether there is anything: a record's optional weight that the file lacks is empty.
+    // Whether there is nothing: a record's optional weight that the file lacks is empty.
     bool empty() const { return ref_.data == nullptr; }
     template <class X>
     std::size_t extent(X) const {
-        static_assert(sizeof(*All<HasAxis<"extent", Set, X>>::error()));
-        return ref_.extent[indexOf<X>(Set{})];
+        using Checks = typename detail::Extent<Set, X>::Checks;
+        if constexpr (!Checks::ok)
+            return sizeof(*Checks::error());
+        else
+            return ref_.extent[indexOf<X>(Set{})];
     }
-    // `count` positions of an axis from `first` on. ShapeError past the end, or inside a block.
+
+    // As the members of View, with the same errors; ShapeError also inside a block.
     template <class X>
     Stored narrow(X, std::size_t first, std::size_t count) const {
-        static_assert(sizeof(*All<HasAxis<"narrow", Set, X>>::error()));
-        return Stored(narrowed(ref_, indexOf<X>(Set{}), first, count));
+        using Op = detail::Narrow<Set, X>;
+        if constexpr (!Op::Checks::ok)
+            return (void)sizeof(*Op::Checks::error()), Stored();
+        else
+            return Stored(Op::of(ref_, first, count));
+    }
+    template <class... X>
+    auto operator()(At<X>... i) const {
+        using Op = detail::Index<Set, X...>;
+        if constexpr (!Op::Checks::ok)
+            return (void)sizeof(*Op::Checks::error()), Stored();
+        else
+            return storedOf(Op::of(ref_, i...), typename Op::Out());
+    }
+    template <class Old, class New>
+    auto rename(Old, New) const {
+        using Op = detail::Rename<Set, Old, New>;
+        if constexpr (!Op::Checks::ok)
+            return (void)sizeof(*Op::Checks::error()), Stored();
+        else
+            return storedOf(Op::of(ref_), typename Op::Out());
+    }
+    template <class X, class... Part>
+    auto split(X, Part... part) const {
+        using Op = detail::Split<Set, X, Part...>;
+        if constexpr (!Op::Checks::ok)
+            return (void)sizeof(*Op::Checks::error()), Stored();
+        else
+            return storedOf(Op::of(ref_, part...), typename Op::Out());
+    }
+    template <class Into, class X, class... More>
+    auto merge(Into, X, More...) const {
+        using Op = detail::Merge<Set, Into, X, More...>;
+        if constexpr (!Op::Checks::ok)
+            return (void)sizeof(*Op::Checks::error()), Stored();
+        else
+            return storedOf(Op::of(ref_), typename Op::Out());
     }
 
   protected:
     TensorRef ref_;
+
+  private:
+    template <auto... B>
+    static Stored<B...> storedOf(const TensorRef& r, Axes<B...>) {
+        return Stored<B...>(r);
+    }
 };
 
+namespace detail {
+// What a Weight keeps alive, and the text its label points to.
+struct WeightFile {
+    std::shared_ptr<const void> mapping;
+    std::string name;
+};
+}  // namespace detail
+
 // A parameter of a model: borrowed from a mapped file that it keeps mapped, and labelled with the file's name for it.
-// Copying one copies no numbers: a tied output head is a copy of the embedding's Weight.
+// Copying one copies no numbers: a tied output head is a copy of the embedding's Weight. What is not a Weight any more
+// (narrowed, renamed, split, merged: a Stored) borrows from it.
 template <auto... A>
 class Weight : public Stored<A...> {
   public:
     using typename Stored<A...>::Set;
 
     Weight() = default;
-    // `data` holds the extents' values row-major in `format`, and lives as long as `mapping`.
+    // `data` holds the extents' values row-major in `format`, and lives as long as `mapping`. ShapeError if an axis has
+    // a fixed size and another extent, or if the number of values overflows.
     Weight(const void* data, Format format, const Extents& extent, std::shared_ptr<const void> mapping = {},
            std::string name = {})
-        : file_(std::make_shared<File>(File{std::move(mapping), std::move(name)})) {
-        this->ref_ = dense(format, names<Set>, Set::size, extent);
-        this->ref_.data = const_cast<void*>(data);
-        this->ref_.label = file_->name;
-    }
-    // w(expert(3)) is the weight of what remains.
-    template <class X>
-    auto operator()(At<X> i) const {
-        static_assert(sizeof(*All<HasAxis<"index", Set, X>>::error()));
-        return weightOf(picked(this->ref_, indexOf<X>(Set{}), i.value, names<without<Set, Axes<X{}>>>),
-                        without<Set, Axes<X{}>>{});
+        : Weight(refOf(data, format, extent),
+                 std::make_shared<detail::WeightFile>(detail::WeightFile{std::move(mapping), std::move(name)})) {}
+
+    // w(expert(3)) is the weight of what remains, and keeps the file mapped as w does.
+    template <class... X>
+    auto operator()(At<X>... i) const {
+        using Op = detail::Index<Set, X...>;
+        if constexpr (!Op::Checks::ok)
+            return (void)sizeof(*Op::Checks::error()), Weight();
+        else
+            return weightOf(Op::of(this->ref_, i...), typename Op::Out());
     }
     // The file's name for it, such as "blk.0.attn_q.weight".
     std::string_view name() const { return this->ref_.label; }
@@ -74,17 +136,21 @@ class Weight : public Stored<A...> {
   private:
     template <auto... B>
     friend class Weight;
-    struct File {
-        std::shared_ptr<const void> mapping;
-        std::string name;
-    };
-    Weight(const TensorRef& r, std::shared_ptr<const File> file) : Stored<A...>(r), file_(std::move(file)) {}
+    Weight(const TensorRef& r, std::shared_ptr<const detail::WeightFile> file)
+        : Stored<A...>(r), file_(std::move(file)) {
+        if (file_) this->ref_.label = file_->name;
+    }
+    static TensorRef refOf(const void* data, Format format, const Extents& extent) {
+        TensorRef r = dense(format, names<Set>, Set::size, extent);
+        r.data = const_cast<void*>(data);
+        return r;
+    }
     template <auto... B>
     Weight<B...> weightOf(const TensorRef& r, Axes<B...>) const {
-        return Weight<B...>(r, std::make_shared<typename Weight<B...>::File>(file_->mapping, file_->name));
+        return Weight<B...>(r, file_);
     }
 
-    std::shared_ptr<const File> file_;
+    std::shared_ptr<const detail::WeightFile> file_;
 };
 
 template <auto... A>

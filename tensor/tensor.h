@@ -1,5 +1,6 @@
 // Tensor<T, axes...>: a View that owns its numbers. It moves, it does not copy (say copy() to copy).
 #pragma once
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <utility>
@@ -20,6 +21,11 @@ struct tensorOf<T, Axes<A...>> {
 template <class T, class Set>
 using TensorOf = typename tensorOf<T, Set>::type;
 
+template <class X>
+inline constexpr bool isTensor = false;
+template <class T, auto... A>
+inline constexpr bool isTensor<Tensor<T, A...>> = true;
+
 template <class T, auto... A>
 class [[nodiscard]] Tensor : public View<const T, A...> {
   public:
@@ -27,10 +33,10 @@ class [[nodiscard]] Tensor : public View<const T, A...> {
     using typename Base::Set;
 
     Tensor() = default;
-    explicit Tensor(Owned&& o) noexcept : Base(o.ref), buffer_(std::move(o.buffer)) {}
-    Tensor(Tensor&& o) noexcept : Base(std::exchange(o.ref_, {})), buffer_(std::move(o.buffer_)) {}
+    explicit Tensor(Owned&& o) : Base(o.ref), buffer_(std::move(o.buffer)) {}
+    Tensor(Tensor&& o) noexcept : Base(o), buffer_(std::move(o.buffer_)) { o.ref_ = emptied(o.ref_); }
     Tensor& operator=(Tensor&& o) noexcept {
-        this->ref_ = std::exchange(o.ref_, {});
+        this->ref_ = std::exchange(o.ref_, emptied(o.ref_));
         buffer_ = std::move(o.buffer_);
         return *this;
     }
@@ -43,9 +49,9 @@ class [[nodiscard]] Tensor : public View<const T, A...> {
     // The same numbers, to write to.
     View<T, A...> edit() { return View<T, A...>(this->ref_); }
     // All numbers in the axes' order.
-    std::span<T> values() & { return {static_cast<T*>(this->ref_.data), this->size()}; }
-    std::span<const T> values() const& { return {this->data(), this->size()}; }
-    // Whether it owns nothing: never filled, or moved from.
+    std::span<T> values() & { return {static_cast<T*>(this->ref_.data), count()}; }
+    std::span<const T> values() const& { return {this->data(), count()}; }
+    // Whether it owns nothing: never filled, or moved from. Ops refuse it (ValueError).
     bool empty() const { return !buffer_; }
     // What an op gets that may reuse the buffer.
     Loan lend() && { return {&this->ref_, &buffer_}; }
@@ -70,7 +76,13 @@ class [[nodiscard]] Tensor : public View<const T, A...> {
     // A view of a temporary would dangle before it could be read.
     std::span<const T> values() const&& = delete;
     template <class... X>
+        requires(sizeof...(X) < sizeof...(A))
     void operator()(At<X>...) const&& = delete;
+    template <class... X>
+        requires(sizeof...(X) >= sizeof...(A))
+    T operator()(At<X>... i) const&& {  // an element is no view
+        return Base::operator()(i...);
+    }
     template <class X>
     void narrow(X, std::size_t, std::size_t) const&& = delete;
     template <class... X>
@@ -106,25 +118,32 @@ class [[nodiscard]] Tensor : public View<const T, A...> {
     // ops and blocks do, then either x becomes f's result or f throws and x is untouched.
     template <class F, class... Args>
     Tensor& replace(F&& f, Args&&... args) & {
-        static_assert(std::is_same_v<std::invoke_result_t<F, Tensor&&, Args...>, Tensor>,
-                      "replace: f must return a tensor with the same axes");
-        return *this = std::forward<F>(f)(std::move(*this), std::forward<Args>(args)...);
+        constexpr bool callable = std::is_invocable_v<F, Tensor&&, Args...>;
+        static_assert(callable, "replace: f cannot be called as f(Tensor&&, args...)");
+        if constexpr (callable) {
+            using Result = std::remove_cvref_t<std::invoke_result_t<F, Tensor&&, Args...>>;
+            static_assert(isTensor<Result>, "replace: f must return a Tensor");
+            if constexpr (isTensor<Result>) {
+                using Checks = All<WantsAxes<"replace", SetOf<Result>, Set, std::is_same_v<SetOf<Result>, Set>>>;
+                if constexpr (!Checks::ok)
+                    (void)sizeof(*Checks::error());
+                else
+                    *this = std::invoke(std::forward<F>(f), std::move(*this), std::forward<Args>(args)...);
+            }
+        }
+        return *this;
     }
 
   private:
     template <class U, auto... B>
     Tensor<T, B...> keep(const View<U, B...>& v) {
         Tensor<T, B...> t(Owned{v.ref(), std::move(buffer_)});
-        this->ref_ = {};
+        this->ref_ = emptied(this->ref_);
         return t;
     }
+    std::size_t count() const { return buffer_ ? this->size() : 0; }
     Buffer buffer_;
 };
-
-template <class X>
-inline constexpr bool isTensor = false;
-template <class T, auto... A>
-inline constexpr bool isTensor<Tensor<T, A...>> = true;
 
 // How an op takes an operand it could reuse: an rvalue Tensor lends its buffer, anything else is only read.
 template <class X>
@@ -138,27 +157,29 @@ Loan lend(X&& x) {
 // uninitialized<float>(seq(4), embed(8)) is a Tensor<float, seq, embed> whose numbers are not set yet.
 template <class T, class... X>
 Tensor<T, X{}...> uninitialized(At<X>... extent) {
-    (requireFixed(X::name, X::fixed, extent.value), ...);
+    (requireFixed("tensor", X::name, X::fixed, extent.value), ...);
     return Tensor<T, X{}...>(allocate(formatOf<T>, names<Axes<X{}...>>, sizeof...(X), Extents{extent.value...}));
 }
 // The same, all zero.
 template <class T, class... X>
 Tensor<T, X{}...> zeros(At<X>... extent) {
     auto t = uninitialized<T>(extent...);
-    for (T& v : t.values()) v = T{};
+    std::fill_n(t.edit().data(), t.size(), T{});
     return t;
 }
 // tensor<float>({1, 2, 3, 4}, seq(2), embed(2)): values in the axes' order. ShapeError if their number is another.
 template <class T, class... X>
-Tensor<T, X{}...> tensor(std::initializer_list<T> values, At<X>... extent) {
-    return tensor(std::span<const T>(values.begin(), values.size()), extent...);
-}
-template <class T, class... X>
 Tensor<T, X{}...> tensor(std::span<const T> values, At<X>... extent) {
     auto t = uninitialized<T>(extent...);
-    if (values.size() != t.size()) failExtent("tensor", "(all together)", values.size(), t.size());
-    std::copy(values.begin(), values.end(), t.values().begin());
+    if (values.size() != t.size())
+        throw ShapeError("tensor: " + describe(t.ref()) + " holds " + std::to_string(t.size()) + " values, but " +
+                         std::to_string(values.size()) + " were given");
+    std::copy(values.begin(), values.end(), t.edit().data());
     return t;
+}
+template <class T, class... X>
+Tensor<T, X{}...> tensor(std::initializer_list<T> values, At<X>... extent) {
+    return tensor(std::span<const T>(values.begin(), values.size()), extent...);
 }
 
 }  // namespace axial

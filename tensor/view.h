@@ -1,9 +1,7 @@
 // View<T, axes...>: a borrowed, strided window on numbers whose axes have names. Copying one copies no numbers.
 // All the work is done by the untyped functions of ref.h; a View adds only the types.
 #pragma once
-#include "axial/tensor/axis_error.h"
-#include "axial/tensor/error.h"
-#include "axial/tensor/ref.h"
+#include "axial/tensor/structure.h"
 
 namespace axial {
 
@@ -18,37 +16,25 @@ struct viewOf<T, Axes<A...>> {
 template <class T, class Set>
 using ViewOf = typename viewOf<T, Set>::type;
 
-// An axis, or an axis with an extent, as an argument: its axis, and its extent (0: not said).
-template <class P>
-struct axisIn {
-    using type = P;
-};
-template <class X>
-struct axisIn<At<X>> {
-    using type = X;
-};
-template <class P>
-using AxisIn = typename axisIn<std::remove_cvref_t<P>>::type;
-template <class P>
-constexpr std::size_t sizeIn(P p) {
-    if constexpr (isAxis<P>)
-        return P::fixed;
-    else
-        return p.value;
-}
-
+// Borrows: whatever owns the numbers (a Tensor, a mapped file) must live, and keep its buffer, as long as the View is
+// used. A View of a Tensor that is moved from, replaced or destroyed dangles, as a pointer would.
 template <class T, auto... A>
 class View {
   public:
     using Element = T;
     using Set = Axes<A...>;
+    static_assert(ElementType<std::remove_const_t<T>>,
+                  "View<T, axes...>: T is float, double, std::int8_t, std::int16_t, std::int32_t or std::int64_t");
     static_assert((isAxis<std::remove_const_t<decltype(A)>> && ...),
                   "View<T, axes...>: each axis is an Axis object, such as seq");
-    static_assert(sizeof...(A) <= maxRank, "View<T, axes...>: at most 8 axes");
-    static_assert(detail::allDifferent(Set{}), "View<T, axes...>: an axis may stand there once; rename one of two");
+    static_assert(sizeof(*All<NoAxisTwice<"View", Set>, RankFits<"View", Set>>::error()));
 
     View() = default;
-    explicit View(const TensorRef& r) : ref_(r) { ref_.axis = names<Set>; }
+    explicit View(const TensorRef& r) : ref_(r) {
+        ref_.axis = names<Set>;
+        if constexpr (detail::anyFixed<A...>)
+            if (r.data) detail::checked<Set>("tensor", ref_);
+    }
     // The same axes in another order are the same view; mutable converts to const.
     template <class U, auto... B>
         requires std::is_convertible_v<U*, T*>
@@ -65,71 +51,83 @@ class View {
     bool isDense() const { return ref_.isDense(); }
     template <class X>
     std::size_t extent(X) const {
-        return ref_.extent[at<"extent", X>()];
+        using Checks = typename detail::Extent<Set, X>::Checks;
+        if constexpr (!Checks::ok)
+            return sizeof(*Checks::error());
+        else
+            return ref_.extent[indexOf<X>(Set{})];
     }
     // In elements.
     template <class X>
     std::ptrdiff_t stride(X) const {
-        return ref_.stride[at<"stride", X>()];
+        using Checks = typename detail::Stride<Set, X>::Checks;
+        if constexpr (!Checks::ok)
+            return sizeof(*Checks::error());
+        else
+            return ref_.stride[indexOf<X>(Set{})];
     }
 
     // x(seq(1), embed(3)) is an element; x(seq(1)) is the view of what remains. ShapeError past the end.
-    template <class X>
-    decltype(auto) operator()(At<X> i) const {
-        constexpr std::size_t k = at<"index", X>();
-        using Rest = without<Set, Axes<X{}>>;
-        const TensorRef rest = picked(ref_, k, i.value, names<Rest>);
-        if constexpr (sizeof...(A) == 1)
-            return (*static_cast<T*>(rest.data));
+    template <class... X>
+    decltype(auto) operator()(At<X>... i) const {
+        using Op = detail::Index<Set, X...>;
+        if constexpr (!Op::Checks::ok)
+            return (void)sizeof(*Op::Checks::error()), View();
+        else if constexpr (sizeof...(X) == sizeof...(A))
+            return (data()[Op::offset(ref_, i...)]);
         else
-            return ViewOf<T, Rest>(rest);
-    }
-    template <class X, class Y, class... More>
-    decltype(auto) operator()(At<X> i, At<Y> j, At<More>... more) const {
-        return (*this)(i)(j, more...);
+            return ViewOf<T, typename Op::Out>(Op::of(ref_, i...));
     }
 
-    // The axis under another name: keys are k.rename(seq, key).
+    // The axis under another name: keys are k.rename(seq, key). ShapeError if the new one has another fixed size.
     template <class Old, class New>
     auto rename(Old, New) const {
-        at<"rename", Old>();
-        static_assert(sizeof(*All<AxisIsNew<"rename", without<Set, Axes<Old{}>>, New>>::error()));
-        return ViewOf<T, replaced<Set, Old, New>>(ref_);
+        using Op = detail::Rename<Set, Old, New>;
+        if constexpr (!Op::Checks::ok)
+            return (void)sizeof(*Op::Checks::error()), View();
+        else
+            return ViewOf<T, typename Op::Out>(Op::of(ref_));
     }
     // `count` positions of an axis, from `first` on. ShapeError past the end.
     template <class X>
     View narrow(X, std::size_t first, std::size_t count) const {
-        return View(narrowed(ref_, at<"narrow", X>(), first, count));
+        using Op = detail::Narrow<Set, X>;
+        if constexpr (!Op::Checks::ok)
+            return (void)sizeof(*Op::Checks::error()), View();
+        else
+            return View(Op::of(ref_, first, count));
     }
     // split(attn, head(16), channel): one axis into several, outermost first; one size may be left out. ShapeError if
     // the sizes do not multiply to the extent.
     template <class X, class... Part>
     auto split(X, Part... part) const {
-        using Out = replaced<Set, X, AxisIn<Part>...>;
-        const std::size_t sizes[] = {sizeIn(part)...};
-        return ViewOf<T, Out>(splitAxis(ref_, at<"split", X>(), sizes, sizeof...(Part), names<Out>));
+        using Op = detail::Split<Set, X, Part...>;
+        if constexpr (!Op::Checks::ok)
+            return (void)sizeof(*Op::Checks::error()), View();
+        else
+            return ViewOf<T, typename Op::Out>(Op::of(ref_, part...));
     }
     // merge(attn, head, channel): adjacent axes, named in their order, into one. ShapeError if they are not laid out as
     // one.
     template <class Into, class X, class... More>
     auto merge(Into, X, More...) const {
-        using Out = replaced<without<Set, Axes<More{}...>>, X, Into>;
-        static_assert(sizeof(*All<HasAxis<"merge", Set, X>, HasAxis<"merge", Set, More>...,
-                                  Adjacent<"merge", Set, Axes<X{}, More{}...>>>::error()));
-        return ViewOf<T, Out>(mergeAxes(ref_, at<"merge", X>(), 1 + sizeof...(More), names<Out>));
+        using Op = detail::Merge<Set, Into, X, More...>;
+        if constexpr (!Op::Checks::ok)
+            return (void)sizeof(*Op::Checks::error()), View();
+        else
+            return ViewOf<T, typename Op::Out>(Op::of(ref_));
     }
     // as(embed, seq): the same numbers, axes in this order. All of them are named.
     template <class... X>
-    View<T, X{}...> as(X...) const {
-        return *this;
+    auto as(X...) const {
+        using Op = detail::Reorder<Set, X...>;
+        if constexpr (!Op::Checks::ok)
+            return (void)sizeof(*Op::Checks::error()), View();
+        else
+            return View<T, X{}...>(*this);
     }
 
   protected:
-    template <Name Op, class X>
-    static constexpr std::size_t at() {
-        static_assert(sizeof(*All<HasAxis<Op, Set, X>>::error()));
-        return indexOf<X>(Set{});
-    }
     TensorRef ref_;
 };
 
