@@ -51,7 +51,7 @@ const std::vector<PreTokenizerRules>& table() {
          Rules{gpt2}},
         {{"smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b", "mellum2"},
          Rules{oneDigit, gpt2}},
-        {{"falcon"}, Rules{{R"([\p{P}$+<=>^`|~]+)"}, gpt2, digits, asciiTriple}},
+        {{"falcon"}, Rules{{R"([\p{P}$+<=>^`|~]+)"}, gpt2, asciiTriple}},
         {{"default"}, Rules{{R"([\p{P}$+<=>^~|]+)"}, gpt2, digits, asciiTriple}},
         {{"deepseek-llm"},
          Rules{newline,
