@@ -1,0 +1,85 @@
+"""make_corpus.py TEST_DATA ORACLE OUT: the inputs that fuzzing starts from, OUT/<fuzzer>/, out of the tree's test data
+and, where the folder ORACLE exists, the reference data. (tests/data/tiny-vocab.gguf is vocabulary_of the reference
+model tiny-qwen3-F32.gguf.)"""
+import base64
+import json
+import os
+import struct
+import sys
+
+FIXED = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+STRING, ARRAY = 8, 9
+
+
+def skip_value(data, at, kind):
+    if kind == STRING:
+        return at + 8 + struct.unpack_from("<Q", data, at)[0]
+    if kind != ARRAY:
+        return at + FIXED[kind]
+    element, count = struct.unpack_from("<IQ", data, at)
+    at += 12
+    if element in FIXED:
+        return at + count * FIXED[element]
+    for _ in range(count):
+        at = skip_value(data, at, element)
+    return at
+
+
+def vocabulary_of(path):
+    """A GGUF file with the metadata of another and no tensors."""
+    with open(path, "rb") as f:
+        data = f.read()
+    keys, at = struct.unpack_from("<Q", data, 16)[0], 24
+    for _ in range(keys):
+        at += 8 + struct.unpack_from("<Q", data, at)[0]
+        at = skip_value(data, at + 4, struct.unpack_from("<I", data, at)[0])
+    return data[:8] + struct.pack("<Q", 0) + data[16:at]
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def lines(path):
+    with open(path, encoding="utf-8") as f:
+        return [json.loads(line) for line in f]
+
+
+def main():
+    test_data, oracle, out = sys.argv[1:]
+
+    def save(fuzzer, name, content):
+        os.makedirs(os.path.join(out, fuzzer), exist_ok=True)
+        with open(os.path.join(out, fuzzer, name), "wb") as f:
+            f.write(content)
+
+    save("gguf", "small", read(os.path.join(test_data, "small.gguf")))
+    for fuzzer in ("gguf", "tokenizer"):
+        save(fuzzer, "tiny-vocab", read(os.path.join(test_data, "tiny-vocab.gguf")))
+    save("tokenizer", "text", "Hello, world! \u00e9\u6587 <|im_start|>user\n1234 don't   \n\n x".encode())
+    if not os.path.isdir(oracle):
+        return
+
+    models = os.path.join(oracle, "models")
+    for name in ("tiny-qwen2-Q8_0.gguf", "tiny-llama-F32.gguf", "tiny-qwen3moe-MXFP4.gguf"):
+        save("gguf", "cut-" + name, read(os.path.join(models, name))[:1 << 15])
+        for fuzzer in ("gguf", "tokenizer"):
+            save(fuzzer, "vocab-" + name, vocabulary_of(os.path.join(models, name)))
+    for report in lines(os.path.join(oracle, "reports.jsonl")):
+        files = report.get("input", {})
+        if files.get("kind") == "gguf_bytes":
+            for file in files["files"]:
+                save("gguf", report["id"] + "-" + file["name"], bytes.fromhex(file["hex"]))
+        elif files.get("kind") == "gguf_split":
+            for i, content in enumerate(files["files"].values()):
+                save("gguf", report["id"] + "-" + str(i), bytes.fromhex(content))
+    folder = os.path.join(oracle, "tokenizer")
+    for source in ("tokens.jsonl", "tokens-tiny.jsonl"):
+        for i, case in enumerate(lines(os.path.join(folder, source))):
+            save("tokenizer", f"{source}-{i}", case["text"].encode()[:4096])
+    for i, case in enumerate(lines(os.path.join(folder, "invalid-utf8.jsonl"))):
+        save("tokenizer", f"invalid-{i}", base64.b64decode(case["base64"]))
+
+
+main()
