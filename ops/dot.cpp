@@ -1,10 +1,11 @@
-#include "axial/ops/dot.h"
+#include "axial/ops/dot_fused.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "axial/ops/linear.h"
+#include "axial/ops/operand.h"
 #include "axial/tensor/observe.h"
 
 namespace axial::erased {
@@ -24,16 +25,15 @@ bool lieAsOne(const TensorRef& v, std::size_t first, std::size_t count, std::ptr
     }
     return true;
 }
-bool contiguous(const TensorRef& v, std::size_t first, std::size_t count) {
-    std::ptrdiff_t stride = 0;
-    return lieAsOne(v, first, count, stride) && (stride == 1 || stride == 0);
-}
 std::size_t product(const TensorRef& v, std::size_t first, std::size_t count) {
     std::size_t n = 1;
     for (std::size_t i = first; i < first + count; ++i) n *= v.extent[i];
     return n;
 }
-
+bool contiguous(const TensorRef& v, std::size_t first, std::size_t count) {
+    std::ptrdiff_t stride = 0;
+    return lieAsOne(v, first, count, stride) && (stride == 1 || product(v, first, count) <= 1);
+}
 // Calls f(offset) in elements at every position of `count` axes from `first` on, the last moving fastest.
 template <class F>
 void forEachOffset(const TensorRef& v, std::size_t first, std::size_t count, F&& f, std::ptrdiff_t offset = 0) {
@@ -62,6 +62,12 @@ ActivationRows activationRows(const TensorRef& a, const DotShape& s, Buffer& cop
         x.stride = static_cast<std::ptrdiff_t>(x.k);
     }
     return x;
+}
+
+AxisMap identity(std::size_t rank) {
+    AxisMap map{static_cast<std::uint8_t>(rank), {}};
+    for (std::size_t i = 0; i < rank; ++i) map.from[i] = static_cast<std::int8_t>(i);
+    return map;
 }
 
 // One contraction on its way: what the products refer to.
@@ -162,6 +168,12 @@ bool sameOrder(const DotPlan& l, const DotPlan& r) {
            std::equal(l.a.from, l.a.from + l.a.rank, r.a.from);
 }
 
+// The single product of the contraction, if it is one: the weights' own axes lie as one, and there is no batch axis.
+bool isOneProduct(const Contraction& c) {
+    std::ptrdiff_t stride;
+    return c.plan->shape.batch == 0 && lieAsOne(c.b, 0, c.plan->shape.n, stride);
+}
+
 }  // namespace
 
 Owned dot(const TensorRef& a, const TensorRef& b, const DotPlan& plan) {
@@ -169,16 +181,73 @@ Owned dot(const TensorRef& a, const TensorRef& b, const DotPlan& plan) {
     const TensorRef* const operand = &b;
     const DotPlan* const only = &plan;
     Owned out;
-    contract(a, &operand, &only, 1, &out);
+    contract(AsFloat(a).ref(), &operand, &only, 1, &out);
     call.done(out.ref);
     return out;
 }
 
 void dotAll(const TensorRef& a, const TensorRef* const* b, const DotPlan* const* plan, std::size_t count, Owned* out) {
-    bool together = detail::observer == nullptr;  // whoever watches sees the plain ops
-    for (std::size_t i = 1; i < count; ++i) together = together && sameOrder(*plan[i], *plan[0]);
-    if (together) return contract(a, b, plan, count, out);
+    bool together = detail::observer == nullptr;
+    for (std::size_t i = 0; i < count; ++i) {
+        together = together && sameOrder(*plan[i], *plan[0]);
+        if (!a.data || !b[i]->data) failEmpty("dotAll");
+    }
+    if (together) return contract(AsFloat(a).ref(), b, plan, count, out);
     for (std::size_t i = 0; i < count; ++i) out[i] = dot(a, *b[i], *plan[i]);
+}
+
+Owned swigluDot(const TensorRef& a, const TensorRef& gate, const TensorRef& up, const DotPlan& plan) {
+    if (!a.data || !gate.data || !up.data) failEmpty("swigluDot");
+    const AsFloat x(a);
+    Contraction g{arranged(x.ref(), plan.a), arranged(gate, plan.b), &plan, {}};
+    Contraction u{g.a, arranged(up, plan.b), &plan, {}};
+    for (std::size_t i = 0; i < g.b.rank; ++i)
+        requireSame("swigluDot", gate.axis[static_cast<std::size_t>(plan.b.from[i])], g.b.extent[i], u.b.extent[i]);
+    if (detail::observer || !isOneProduct(g) || !isOneProduct(u)) {
+        Owned left = dot(a, gate, plan);
+        const Owned right = dot(a, up, plan);
+        const AxisMap same = identity(left.ref.rank);
+        return pointwise(kernels::Pointwise::swiglu, "swiglu", Loan{&left.ref, &left.buffer}, right.ref,
+                         {plan.names, same, same});
+    }
+    checkExtents(g);
+    makeRows(g);
+    makeRows(u);
+    Owned out = allocate(Format::f32, plan.names, std::size_t{plan.shape.m} + plan.shape.n, resultExtents(g));
+    if (out.ref.size() == 0) return out;
+    std::vector<RowsProduct> products;
+    appendProducts(g, static_cast<float*>(out.ref.data), products);
+    appendProducts(u, nullptr, products);
+    products[0].up = &products[1].w;
+    Buffer copy;
+    multiply(activationRows(g.a, plan.shape, copy), products.data(), 1);
+    return out;
+}
+
+Owned addDot(Loan stream, const TensorRef& a, const TensorRef& b, const DotPlan& plan) {
+    if (!stream.ref->data || !a.data || !b.data) failEmpty("addDot");
+    const AsFloat x(a);
+    Contraction c{arranged(x.ref(), plan.a), arranged(b, plan.b), &plan, {}};
+    checkExtents(c);
+    const Extents extent = resultExtents(c);
+    for (std::size_t i = 0; i < stream.ref->rank; ++i)
+        requireSame("addDot", stream.ref->axis[i], stream.ref->extent[i], extent[i]);
+    if (detail::observer || !isOneProduct(c) || stream.ref->format != Format::f32 || !stream.ref->isDense()) {
+        const Owned product = dot(a, b, plan);
+        const AxisMap same = identity(product.ref.rank);
+        return pointwise(kernels::Pointwise::add, "add", stream, product.ref, {plan.names, same, same});
+    }
+    makeRows(c);
+    const auto* add = static_cast<const float*>(stream.ref->data);
+    Owned out = unlessShared(stream, {&a, &b}).claim(plan.names);
+    if (out.ref.size() == 0) return out;
+    std::vector<RowsProduct> products;
+    appendProducts(c, static_cast<float*>(out.ref.data), products);
+    products[0].add = add;
+    products[0].addStride = products[0].outStride;
+    Buffer copy;
+    multiply(activationRows(c.a, plan.shape, copy), products.data(), 1);
+    return out;
 }
 
 }  // namespace axial::erased

@@ -1,11 +1,7 @@
 // dot(x, w, axes...): sums over the named axes. Linear layers, attention scores and outer products by name are all it.
 #pragma once
-#include <tuple>
-
+#include "axial/ops/checks.h"
 #include "axial/ops/dot_plain.h"
-#include "axial/tensor/owned.h"
-#include "axial/tensor/stored.h"
-#include "axial/tensor/tensor.h"
 
 namespace axial {
 
@@ -20,9 +16,6 @@ struct DotPlan {
 
 // Throws ShapeError if the operands differ in the extent of an axis they share.
 Owned dot(const TensorRef& a, const TensorRef& b, const DotPlan&);
-// out[i] = dot(a, *b[i], *plan[i]), all in one go. Only the first `count` of the arrays are used.
-void dotAll(const TensorRef& a, const TensorRef* const* b, const DotPlan* const* plan, std::size_t count, Owned* out);
-
 }  // namespace erased
 
 namespace detail {
@@ -37,18 +30,21 @@ struct DotAxes {
                                           mapTo<R, joined<joined<Batch, N>, Over>>,
                                           {Batch::size, M::size, N::size, Over::size}};
 };
-// Blocks of a Stored run along its last axis, so what is summed over must be its trailing axes, in its own order.
-template <class R, class Set, class D, class Over>
-inline constexpr bool dotTrailing = !isStored<R> || std::is_same_v<joined<without<Set, Over>, shared<Set, Over>>, Set>;
-template <class L, class R, class... X>
-struct DotCheck {
+// Blocks of a Stored run along its last axis, so what is summed over must be its trailing axes.
+template <class R, class B, class Over>
+inline constexpr bool sumsTrailing = !isStored<R> || std::is_same_v<joined<without<B, Over>, Over>, B>;
+
+// What the contraction of an L with an R over some axes is: its checks, its plan and its result.
+template <Name Op, class L, class R, class... X>
+struct DotOver {
     using A = SetOf<L>;
     using B = SetOf<R>;
-    using Over = shared<B, Axes<X{}...>>;  // in b's order, so that a Stored's rows stay whole
-    using D = DotAxes<A, B, Over>;
-    using Out = TensorOf<float, typename D::Out>;
-    using Checks = All<HasAxis<"dot", A, X>..., HasAxis<"dot", B, X>..., SizesAgree<"dot", A, B>,
-                       ContractsTrailing<"dot", B, Axes<X{}...>, dotTrailing<R, B, D, Over>>>;
+    using Over = shared<B, Axes<X{}...>>;  // in R's order, so that the rows of a Stored stay whole
+    using Plan = DotAxes<A, B, Over>;
+    using Out = TensorOf<float, typename Plan::Out>;
+    using Checks = All<FloatValues<Op, L>, FloatValues<Op, R>, HasAxis<Op, A, X>..., HasAxis<Op, B, X>...,
+                       SizesAgree<Op, A, B>, ContractsTrailing<Op, B, Axes<X{}...>, sumsTrailing<R, B, Over>>>;
+    static constexpr const erased::DotPlan& plan = Plan::plan;
 };
 }  // namespace detail
 
@@ -63,31 +59,13 @@ struct DotCheck {
 template <TensorLike L, TensorLike R, class... X>
 auto dot(const L& x, const R& w, X...) {
     static_assert(sizeof...(X) > 0, "dot: name the axes to sum over");
-    using C = detail::DotCheck<L, R, X...>;
-    using Out = typename C::Out;
-    if constexpr (!C::Checks::ok)
-        return (void)sizeof(*C::Checks::error()), Out();
-    else
-        return Out(erased::dot(x.ref(), w.ref(), C::D::plan));
-}
-
-// auto [q, k, v] = dotAll(h, embed, wq, wk, wv) is the tuple (dot(h, wq, embed), dot(h, wk, embed), dot(h, wv, embed)),
-// bit for bit, computed in one parallel region with x quantised once. Any mix of formats.
-template <TensorLike L, AxisTag X, TensorLike... R>
-auto dotAll(const L& x, X, const R&... w) {
-    using Checks = All<typename detail::DotCheck<L, R, X>::Checks...>;
-    using Out = std::tuple<typename detail::DotCheck<L, R, X>::Out...>;
+    using D = detail::DotOver<"dot", L, R, X...>;
+    using Out = typename D::Out;
+    using Checks = typename D::Checks;
     if constexpr (!Checks::ok)
         return (void)sizeof(*Checks::error()), Out();
-    else {
-        const TensorRef* const operands[] = {&w.ref()...};
-        const erased::DotPlan* const plans[] = {&detail::DotCheck<L, R, X>::D::plan...};
-        Owned out[sizeof...(R)];
-        erased::dotAll(x.ref(), operands, plans, sizeof...(R), out);
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return Out(typename detail::DotCheck<L, R, X>::Out(std::move(out[I]))...);
-        }(std::index_sequence_for<R...>());
-    }
+    else
+        return Out(erased::dot(x.ref(), w.ref(), D::plan));
 }
 
 }  // namespace axial

@@ -4,6 +4,7 @@
 
 #include "axial/ops/activations.h"
 #include "axial/ops/dot_kernels.h"
+#include "axial/ops/elementwise_kernels.h"
 #include "axial/ops/linear_kernels.h"
 #include "axial/tensor/buffer.h"
 #include "axial/tensor/decode.h"
@@ -12,7 +13,9 @@
 namespace axial::erased {
 namespace {
 
-// Memory of this thread that lives on between strips. A new request takes the place of the last.
+// Memory of this thread that lives on between strips, for one purpose each. A new request takes the place of the last.
+enum class Purpose { weights, gates };
+template <Purpose>
 std::byte* scratch(std::size_t bytes) {
     static thread_local Buffer buffer;
     static thread_local std::size_t size = 0;
@@ -63,7 +66,7 @@ struct Strip {
 void integerStrip(const Strip& s, const Quantised& x) {
     const kernels::CodeForm form = kernels::codeFormOf(s.w->format);
     const std::size_t k = x.layout.k, codeStride = wholeLines(k), groupStride = wholeLines(k / form.group * 4) / 4;
-    std::byte* memory = scratch(16 * (codeStride + 8 * groupStride));
+    std::byte* memory = scratch<Purpose::weights>(16 * (codeStride + 8 * groupStride));
     const kernels::CodeRows codes{reinterpret_cast<std::int8_t*>(memory), codeStride,
                                   reinterpret_cast<float*>(memory + 16 * codeStride),
                                   reinterpret_cast<float*>(memory + 16 * (codeStride + 4 * groupStride)), groupStride};
@@ -87,7 +90,7 @@ void floatStrip(const Strip& s, const ActivationRows& x) {
                             n,       x.k,      nullptr, s.outStride, nullptr, s.addStride};
     if (!plainFloats(s.w->format) || (s.w->format != Format::f32 && s.m > 4)) {
         const std::size_t stride = wholeLines(x.k * sizeof(float));
-        std::byte* memory = scratch(n * stride);
+        std::byte* memory = scratch<Purpose::weights>(n * stride);
         for (std::size_t j = 0; j < n; ++j)
             decode(s.w->format, rows + static_cast<std::ptrdiff_t>(j) * s.w->rowBytes, x.k,
                    reinterpret_cast<float*>(memory + j * stride));
@@ -105,6 +108,28 @@ void floatStrip(const Strip& s, const ActivationRows& x) {
     }
 }
 
+void anyStrip(const Strip& s, const ActivationRows& x, const Quantised& q) {
+    if (integer(s.w->format))
+        integerStrip(s, q);
+    else
+        floatStrip(s, x);
+}
+
+void gatedStrip(const Strip& s, const WeightRows& up, const ActivationRows& x, const Quantised& q) {
+    const std::size_t n = s.end - s.begin;
+    float* gates = reinterpret_cast<float*>(scratch<Purpose::gates>(2 * s.m * n * sizeof(float)));
+    Strip part = s;
+    part.out = gates;
+    part.outStride = static_cast<std::ptrdiff_t>(n);
+    anyStrip(part, x, q);
+    part.w = &up;
+    part.out = gates + s.m * n;
+    anyStrip(part, x, q);
+    for (std::size_t t = 0; t < s.m; ++t)
+        kernels::pointwise(kernels::Pointwise::swiglu, s.out + static_cast<std::ptrdiff_t>(t) * s.outStride,
+                           gates + t * n, 1, gates + (s.m + t) * n, 1, n);
+}
+
 // How many rows of weights one task takes: about 64 KB of them, or few where many activations meet each.
 std::size_t stripRows(const RowsProduct& p) {
     if (p.m > 8) return 32;
@@ -120,7 +145,7 @@ void multiply(const ActivationRows& x, const RowsProduct* products, std::size_t 
     for (std::size_t i = 0; i < count; ++i) {
         const RowsProduct& p = products[i];
         if (p.m == 0 || p.n == 0) continue;
-        wanted = wanted || integer(p.w.format);
+        wanted = wanted || integer(p.w.format) || (p.up && integer(p.up->format));
         tasks += (p.n + stripRows(p) - 1) / stripRows(p);
     }
     if (tasks == 0) return;
@@ -140,10 +165,10 @@ void multiply(const ActivationRows& x, const RowsProduct* products, std::size_t 
         const Strip strip{&p->w,       begin,          end,          p->firstRow,
                           p->m,        p->out + begin, p->outStride, p->add ? p->add + begin : nullptr,
                           p->addStride};
-        if (integer(p->w.format))
-            integerStrip(strip, q);
+        if (p->up)
+            gatedStrip(strip, *p->up, x, q);
         else
-            floatStrip(strip, x);
+            anyStrip(strip, x, q);
     };
     currentTeam().run(tasks, task);
 }

@@ -29,6 +29,7 @@ struct RowsProduct {
     std::ptrdiff_t outStride;
     const float* add = nullptr;  // if there: add[t * addStride + j] is added; it may be out itself
     std::ptrdiff_t addStride = 0;
+    const WeightRows* up = nullptr;  // if there: out = swiglu(product with w, product with up), and nothing is added
 };
 
 // Computes all the products in one go: each row of activations is quantised once, if any of the weights wants that,

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "axial/ops/activations.h"
-#include "axial/ops/dot.h"
+#include "axial/ops/dot_fused.h"
 #include "axial/ops/linear_kernels.h"
 #include "axial/tensor/parallel.h"
 #include "ops/each_target.h"
@@ -384,4 +384,50 @@ TEST_CASE("dotAll: the same bits as one dot each") {
     CHECK(std::memcmp(r1.data(), s1.data(), s1.size() * sizeof(float)) == 0);
     CHECK(std::memcmp(r2.data(), s2.data(), s2.size() * sizeof(float)) == 0);
     CHECK(std::memcmp(r3.data(), s3.data(), s3.size() * sizeof(float)) == 0);
+}
+
+TEST_CASE("swigluDot and addDot: the same bits as the plain ops") {
+    constexpr std::size_t k = 256, n = 75;
+    for (const Activations arithmetic : {Activations::int8, Activations::float32})
+        for (const Format format : {Format::q8_0, Format::q5_k, Format::f16, Format::iq2_s})
+            for (const std::size_t m : {1, 3, 20}) {
+                const UseActivations use(arithmetic);
+                CAPTURE(nameOf(format));
+                CAPTURE(m);
+                Tensor<float, seq, embed> x = uninitialized<float>(seq(m), embed(k));
+                const auto values = randomFloats(m * k, 21);
+                std::copy(values.begin(), values.end(), x.values().begin());
+                const auto b1 = randomBlocks(format, n * k, 22), b2 = randomBlocks(format, n * k, 23);
+                const Weight<ff, embed> gate(b1.data(), format, {n, k}), up(b2.data(), format, {n, k});
+                const auto inner = swigluDot(x, gate, up, embed);  // [seq, ff]
+                auto left = dot(x, gate, embed);
+                const auto plain = swiglu(std::move(left), dot(x, up, embed));
+                CHECK(std::memcmp(inner.data(), plain.data(), plain.size() * sizeof(float)) == 0);
+
+                Tensor<float, seq, ff> stream = uninitialized<float>(seq(m), ff(n));
+                const auto more = randomFloats(m * n, 24);
+                std::copy(more.begin(), more.end(), stream.values().begin());
+                const auto sum = add(stream, dot(x, gate, embed));
+                const float* const place = stream.data();
+                const auto fused = addDot(std::move(stream), x, gate, embed);
+                CHECK(fused.data() == place);
+                CHECK(std::memcmp(fused.data(), sum.data(), sum.size() * sizeof(float)) == 0);
+            }
+}
+
+TEST_CASE("addDot: operands that share memory, other layouts, and what it refuses") {
+    constexpr std::size_t k = 64;
+    const auto bytes = randomBlocks(Format::q8_0, k * k, 25);
+    const Weight<embed, ff> w(bytes.data(), Format::q8_0, {k, k});
+    Tensor<float, seq, embed> x = uninitialized<float>(seq(2), embed(k));
+    const auto values = randomFloats(2 * k, 26);
+    std::copy(values.begin(), values.end(), x.values().begin());
+    const auto inner = x.rename(embed, ff);
+    const auto sum = add(x, dot(inner, w, ff));
+    const auto part = addDot(x.narrow(seq, 1, 1), inner.narrow(seq, 1, 1), w, ff);
+    CHECK(std::memcmp(part.data(), sum.data() + k, k * sizeof(float)) == 0);
+    CHECK_THROWS_AS((void)addDot(std::move(x), inner.narrow(seq, 0, 1), w, ff), ShapeError);
+    REQUIRE(!x.empty());  // untouched by the refused call
+    const auto shared = addDot(std::move(x), inner, w, ff);
+    CHECK(std::memcmp(shared.data(), sum.data(), sum.size() * sizeof(float)) == 0);
 }
