@@ -1,0 +1,347 @@
+#include "axial/ops/attention_kernels.h"
+
+#include "axial/ops/targets.h"
+// After targets.h:
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "axial/ops/attention_kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <cstring>
+
+#include "axial/ops/exp-inl.h"
+#include "axial/tensor/half.h"
+
+#define AXIAL_UNROLL _Pragma("GCC unroll 8")
+
+HWY_BEFORE_NAMESPACE();
+namespace axial::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+constexpr float none = -__builtin_inff();
+
+// Rows of floats, `stride` values apart.
+struct Floats {
+    const float* data;
+    ptrdiff_t stride;
+};
+
+// Without F16C, Highway's conversion takes infinities for large numbers: there it is done one by one.
+HWY_INLINE void HalvesToFloats(const std::byte* from, size_t n, float* to) {
+    size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SSE4
+    const D d;
+    const hn::Rebind<hwy::float16_t, D> dh;
+    for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d))
+        hn::StoreU(hn::PromoteTo(d, hn::LoadU(dh, reinterpret_cast<const hwy::float16_t*>(from) + i)), d, to + i);
+#endif
+    for (; i < n; ++i) {
+        uint16_t half;
+        std::memcpy(&half, from + 2 * i, 2);
+        to[i] = f16ToF32(half);
+    }
+}
+
+HWY_INLINE void Q8ToFloats(const std::byte* from, size_t n, float* to) {
+    const D d;
+    const hn::RebindToSigned<D> di;
+    const hn::Rebind<int8_t, D> d8;
+    for (size_t block = 0; block < n; block += 32, from += 34) {
+        uint16_t half;
+        std::memcpy(&half, from, 2);
+        const V scale = hn::Set(d, f16ToF32(half));
+        for (size_t i = 0; i < 32; i += hn::Lanes(d)) {
+            const auto codes = hn::LoadU(d8, reinterpret_cast<const int8_t*>(from + 2 + i));
+            hn::StoreU(hn::Mul(scale, hn::ConvertTo(d, hn::PromoteTo(di, codes))), d, to + block + i);
+        }
+    }
+}
+
+// Keys (or values) first ... first + count - 1 as rows of floats with zeros behind the channels: where they are, if
+// they are that already, else in `tile`.
+HWY_INLINE Floats RowsAsFloats(const HeadRows& h, size_t first, size_t count, size_t channels, size_t width,
+                               float* tile) {
+    const std::byte* from = h.data + static_cast<ptrdiff_t>(first) * h.rowBytes;
+    if (h.format == Format::f32 && h.channelStride == 1 && channels == width)
+        return {reinterpret_cast<const float*>(from), h.rowBytes / static_cast<ptrdiff_t>(sizeof(float))};
+    float* to = tile;
+    for (size_t j = 0; j < count; ++j, from += h.rowBytes, to += width) {
+        if (h.format == Format::q8_0) {
+            Q8ToFloats(from, channels, to);
+        } else if (h.format == Format::f16) {
+            if (h.channelStride == 1)
+                HalvesToFloats(from, channels, to);
+            else
+                for (size_t c = 0; c < channels; ++c)
+                    HalvesToFloats(from + 2 * static_cast<ptrdiff_t>(c) * h.channelStride, 1, to + c);
+        } else {
+            const float* x = reinterpret_cast<const float*>(from);
+            for (size_t c = 0; c < channels; ++c) to[c] = x[static_cast<ptrdiff_t>(c) * h.channelStride];
+        }
+        for (size_t c = channels; c < width; ++c) to[c] = 0;
+    }
+    return {tile, static_cast<ptrdiff_t>(width)};
+}
+
+// The lanes of each of four vectors added up, always in the same tree; to[0 ... 3].
+HWY_INLINE void StoreFourSums(V a, V b, V c, V e, float* to) {
+    const D d;
+#if HWY_TARGET == HWY_SCALAR
+    (void)d;
+    to[0] = hn::GetLane(a), to[1] = hn::GetLane(b), to[2] = hn::GetLane(c), to[3] = hn::GetLane(e);
+#else
+    // in each group of four lanes: a0+a2 b0+b2 a1+a3 b1+b3, and so on
+    const hn::Repartition<uint64_t, D> d64;
+    const V ab = hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+    const V ce = hn::Add(hn::InterleaveLower(d, c, e), hn::InterleaveUpper(d, c, e));
+    const V lower = hn::BitCast(d, hn::InterleaveLower(d64, hn::BitCast(d64, ab), hn::BitCast(d64, ce)));
+    const V upper = hn::BitCast(d, hn::InterleaveUpper(d64, hn::BitCast(d64, ab), hn::BitCast(d64, ce)));
+    const V sums = hn::Add(lower, upper);  // a b c e of each group
+#if HWY_MAX_BYTES == 16
+    hn::StoreU(sums, d, to);
+#elif HWY_MAX_BYTES == 32
+    const hn::Half<D> dh;
+    hn::StoreU(hn::Add(hn::LowerHalf(dh, sums), hn::UpperHalf(dh, sums)), dh, to);
+#else
+    const hn::Half<D> dh;
+    const hn::Half<decltype(dh)> dq;
+    const auto half = hn::Add(hn::LowerHalf(dh, sums), hn::UpperHalf(dh, sums));
+    hn::StoreU(hn::Add(hn::LowerHalf(dq, half), hn::UpperHalf(dq, half)), dq, to);
+#endif
+#endif
+}
+
+// The products of R query rows with four keys. Lane i of a vector adds up the channels i, i + lanes, ... in order.
+template <int R>
+HWY_INLINE void FourKeys(const float* q, size_t width, Floats k, size_t keys, float* scores) {
+    const D d;
+    const float* key[4];
+    for (size_t j = 0; j < 4; ++j) key[j] = k.data + static_cast<ptrdiff_t>(HWY_MIN(j, keys - 1)) * k.stride;
+    V sum[R][4];
+    AXIAL_UNROLL
+    for (int r = 0; r < R; ++r) {
+        AXIAL_UNROLL
+        for (int j = 0; j < 4; ++j) sum[r][j] = hn::Zero(d);
+    }
+    for (size_t c = 0; c < width; c += hn::Lanes(d)) {
+        V x[R];
+        AXIAL_UNROLL
+        for (int r = 0; r < R; ++r) x[r] = hn::LoadU(d, q + static_cast<size_t>(r) * width + c);
+        AXIAL_UNROLL
+        for (int j = 0; j < 4; ++j) {
+            const V y = hn::LoadU(d, key[j] + c);
+            AXIAL_UNROLL
+            for (int r = 0; r < R; ++r) sum[r][j] = hn::MulAdd(x[r], y, sum[r][j]);
+        }
+    }
+    AXIAL_UNROLL
+    for (int r = 0; r < R; ++r) StoreFourSums(sum[r][0], sum[r][1], sum[r][2], sum[r][3], scores + r * keyBlock);
+}
+
+// scores[r][j] for R rows and the keys of a tile, rounded up to fours.
+template <int R>
+HWY_INLINE void TileScores(const float* q, size_t width, Floats k, size_t keys, float* scores) {
+    for (size_t j = 0; j < keys; j += 4)
+        FourKeys<R>(q, width, {k.data + static_cast<ptrdiff_t>(j) * k.stride, k.stride}, keys - j, scores + j);
+}
+
+// mixed[r] += weights[r][j] * v[j], j in order, for R rows.
+template <int R, int W>
+HWY_INLINE void MixColumns(const float* weights, size_t keys, Floats v, float* mixed, size_t width) {
+    const D d;
+    const size_t lanes = hn::Lanes(d);
+    V sum[R][W];
+    AXIAL_UNROLL
+    for (int r = 0; r < R; ++r) {
+        AXIAL_UNROLL
+        for (int w = 0; w < W; ++w) sum[r][w] = hn::LoadU(d, mixed + static_cast<size_t>(r) * width + w * lanes);
+    }
+    for (size_t j = 0; j < keys; ++j) {
+        V p[R];
+        AXIAL_UNROLL
+        for (int r = 0; r < R; ++r) p[r] = hn::Set(d, weights[r * keyBlock + j]);
+        AXIAL_UNROLL
+        for (int w = 0; w < W; ++w) {
+            const V x = hn::LoadU(d, v.data + static_cast<ptrdiff_t>(j) * v.stride + w * lanes);
+            AXIAL_UNROLL
+            for (int r = 0; r < R; ++r) sum[r][w] = hn::MulAdd(p[r], x, sum[r][w]);
+        }
+    }
+    AXIAL_UNROLL
+    for (int r = 0; r < R; ++r) {
+        AXIAL_UNROLL
+        for (int w = 0; w < W; ++w) hn::StoreU(sum[r][w], d, mixed + static_cast<size_t>(r) * width + w * lanes);
+    }
+}
+template <int R>
+HWY_INLINE void Mix(const float* weights, size_t keys, Floats v, float* mixed, size_t width) {
+    const size_t lanes = hn::Lanes(D());
+    size_t c = 0;
+    for (; c + 4 * lanes <= width; c += 4 * lanes)
+        MixColumns<R, 4>(weights, keys, {v.data + c, v.stride}, mixed + c, width);
+    for (; c < width; c += lanes) MixColumns<R, 1>(weights, keys, {v.data + c, v.stride}, mixed + c, width);
+}
+
+// A row's scores to weights e^(score - largest), in place. Outside of what the row sees, up to whole vectors, they
+// become 0. `from` and `to` are counted from the block's first key; lane i has the keys i, i + lanes, ... of the block.
+HWY_INLINE void Weights(float* s, size_t from, size_t to, float scale, const float* bias, ptrdiff_t biasStride,
+                        float* largest, float* sum) {
+    const D d;
+    const size_t lanes = hn::Lanes(d);
+    const size_t first = from / attentionPadding * attentionPadding;
+    const size_t last = (to + attentionPadding - 1) / attentionPadding * attentionPadding;
+    for (size_t j = first; j < from; ++j) s[j] = 0;
+    for (size_t j = to; j < last; ++j) s[j] = 0;
+    const V factor = hn::Set(d, scale);
+    for (size_t j = first; j < last; j += lanes) hn::StoreU(hn::Mul(hn::LoadU(d, s + j), factor), d, s + j);
+    if (bias != nullptr)
+        for (size_t j = from; j < to; ++j) s[j] += bias[static_cast<ptrdiff_t>(j) * biasStride];
+    for (size_t j = first; j < from; ++j) s[j] = none;
+    for (size_t j = to; j < last; ++j) s[j] = none;
+    V top = hn::Set(d, none);
+    for (size_t j = first; j < last; j += lanes) top = hn::Max(top, hn::LoadU(d, s + j));
+    const float most = hn::GetLane(hn::MaxOfLanes(d, top));
+    const V shift = hn::Set(d, most == none ? 0.0f : most);
+    V total = hn::Zero(d);
+    for (size_t j = first; j < last; j += lanes) {
+        const V weight = ExpNonPositive(d, hn::Sub(hn::LoadU(d, s + j), shift));
+        hn::StoreU(weight, d, s + j);
+        total = hn::Add(total, weight);
+    }
+    *largest = most;
+    *sum = hn::GetLane(hn::SumOfLanes(d, total));
+}
+
+// Row r sees from[r] ... to[r] - 1 of the keys first ... end - 1, counted from `first`.
+struct Seen {
+    size_t from, to;
+};
+HWY_INLINE Seen SeenBy(const AttentionRows& a, size_t r, size_t first, size_t end) {
+    const size_t from = HWY_MAX(a.begin[r], first), to = HWY_MIN(a.end[r], end);
+    return from < to ? Seen{from - first, to - first} : Seen{0, 0};
+}
+
+template <int R>
+HWY_INLINE void ScoreRows(const AttentionRows& a, size_t r, size_t first, size_t end, Floats k, float* scores) {
+    bool seen = false;
+    for (size_t i = 0; i < R; ++i) seen = seen || SeenBy(a, r + i, first, end).to != 0;
+    if (seen) TileScores<R>(a.q + r * a.width, a.width, k, end - first, scores);
+}
+
+// R rows take the keys that all of them see together, and each its own before and after.
+template <int R>
+HWY_INLINE void MixRows(const AttentionRows& a, size_t r, size_t first, size_t end, Floats v, const float* weights,
+                        float* mixed) {
+    Seen seen[R];
+    size_t from = 0, to = keyTile;
+    for (size_t i = 0; i < R; ++i) {
+        seen[i] = SeenBy(a, r + i, first, end);
+        from = HWY_MAX(from, seen[i].from);
+        to = HWY_MIN(to, seen[i].to);
+    }
+    const auto alone = [&](size_t i, size_t begin, size_t stop) HWY_ATTR {
+        if (begin < stop)
+            Mix<1>(weights + i * keyBlock + begin, stop - begin,
+                   {v.data + static_cast<ptrdiff_t>(begin) * v.stride, v.stride}, mixed + i * a.width, a.width);
+    };
+    if (from >= to) {
+        for (size_t i = 0; i < R; ++i) alone(i, seen[i].from, seen[i].to);
+        return;
+    }
+    for (size_t i = 0; i < R; ++i) alone(i, seen[i].from, from);
+    Mix<R>(weights + from, to - from, {v.data + static_cast<ptrdiff_t>(from) * v.stride, v.stride}, mixed, a.width);
+    for (size_t i = 0; i < R; ++i) alone(i, to, seen[i].to);
+}
+
+void AttendBlock(const AttentionRows& a, size_t firstKey, size_t endKey, const AttentionState& block, float* scores,
+                 float* tile) {
+    const size_t width = a.width;
+    for (size_t first = firstKey; first < endKey; first += keyTile) {
+        const size_t end = HWY_MIN(first + keyTile, endKey);
+        const Floats k = RowsAsFloats(a.k, first, end - first, a.channels, width, tile);
+        float* s = scores + (first - firstKey);
+        size_t r = 0;
+        for (; r + 3 <= a.rows; r += 3) ScoreRows<3>(a, r, first, end, k, s + r * keyBlock);
+        if (a.rows - r == 2) ScoreRows<2>(a, r, first, end, k, s + r * keyBlock);
+        if (a.rows - r == 1) ScoreRows<1>(a, r, first, end, k, s + r * keyBlock);
+    }
+    for (size_t r = 0; r < a.rows; ++r) {
+        for (size_t c = 0; c < width; ++c) block.mixed[r * width + c] = 0;
+        block.largest[r] = none;
+        block.sum[r] = 0;
+        const Seen seen = SeenBy(a, r, firstKey, endKey);
+        if (seen.to == 0) continue;
+        const float* bias = a.bias != nullptr ? a.bias[r] + static_cast<ptrdiff_t>(firstKey) * a.biasStride : nullptr;
+        Weights(scores + r * keyBlock, seen.from, seen.to, a.scale, bias, a.biasStride, block.largest + r,
+                block.sum + r);
+    }
+    for (size_t first = firstKey; first < endKey; first += keyTile) {
+        const size_t end = HWY_MIN(first + keyTile, endKey);
+        const Floats v = RowsAsFloats(a.v, first, end - first, a.channels, width, tile);
+        const float* weights = scores + (first - firstKey);
+        size_t r = 0;
+        for (; r + 3 <= a.rows; r += 3)
+            MixRows<3>(a, r, first, end, v, weights + r * keyBlock, block.mixed + r * width);
+        if (a.rows - r == 2) MixRows<2>(a, r, first, end, v, weights + r * keyBlock, block.mixed + r * width);
+        if (a.rows - r == 1) MixRows<1>(a, r, first, end, v, weights + r * keyBlock, block.mixed + r * width);
+    }
+}
+
+void MergeAttention(const AttentionRows& a, const AttentionState& state, const AttentionState& block) {
+    const D d;
+    for (size_t r = 0; r < a.rows; ++r) {
+        if (block.sum[r] == 0) continue;  // nothing to be seen in this block
+        const V before = hn::Set(d, state.largest[r]), added = hn::Set(d, block.largest[r]);
+        const V top = hn::Max(before, added);
+        const V keep = ExpNonPositive(d, hn::Sub(before, top)), take = ExpNonPositive(d, hn::Sub(added, top));
+        state.largest[r] = hn::GetLane(top);
+        state.sum[r] = hn::GetLane(hn::MulAdd(hn::Set(d, state.sum[r]), keep, hn::Mul(hn::Set(d, block.sum[r]), take)));
+        float* to = state.mixed + r * a.width;
+        const float* from = block.mixed + r * a.width;
+        for (size_t c = 0; c < a.width; c += hn::Lanes(d))
+            hn::StoreU(hn::MulAdd(hn::LoadU(d, to + c), keep, hn::Mul(hn::LoadU(d, from + c), take)), d, to + c);
+    }
+}
+
+void FinishAttention(const AttentionRows& a, const AttentionState& state) {
+    const D d;
+    for (size_t r = 0; r < a.rows; ++r) {
+        float* row = state.mixed + r * a.width;
+        const V sum = hn::Set(d, state.sum[r]);
+        for (size_t c = 0; c < a.width; c += hn::Lanes(d)) {
+            const V x = hn::LoadU(d, row + c);
+            hn::StoreU(state.sum[r] == 0 ? hn::Zero(d) : hn::Div(x, sum), d, row + c);
+        }
+    }
+}
+
+}  // namespace axial::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace axial::kernels {
+
+HWY_EXPORT(AttendBlock);
+HWY_EXPORT(MergeAttention);
+HWY_EXPORT(FinishAttention);
+
+void attendBlock(const AttentionRows& rows, std::size_t firstKey, std::size_t endKey, const AttentionState& block,
+                 float* scores, float* tile) noexcept {
+    HWY_DYNAMIC_DISPATCH(AttendBlock)(rows, firstKey, endKey, block, scores, tile);
+}
+void clearAttention(const AttentionRows& rows, const AttentionState& state) noexcept {
+    for (std::size_t r = 0; r < rows.rows; ++r) state.largest[r] = -__builtin_inff(), state.sum[r] = 0;
+    std::memset(state.mixed, 0, rows.rows * rows.width * sizeof(float));
+}
+void mergeAttention(const AttentionRows& rows, const AttentionState& state, const AttentionState& block) noexcept {
+    HWY_DYNAMIC_DISPATCH(MergeAttention)(rows, state, block);
+}
+void finishAttention(const AttentionRows& rows, const AttentionState& state) noexcept {
+    HWY_DYNAMIC_DISPATCH(FinishAttention)(rows, state);
+}
+
+}  // namespace axial::kernels
+#endif
