@@ -75,6 +75,7 @@ TokenId VocabularyBuilder::piece(std::string_view text, std::string_view merge) 
 
 void VocabularyBuilder::addMerge(std::string_view left, std::string_view right) {
     joined_.assign(left).append(right);
+    if (left.empty() || right.empty()) failMerge(joined_, "has an empty piece");
     vocabulary_.merges.push_back({piece(left, joined_), piece(right, joined_), piece(joined_, joined_)});
 }
 
