@@ -66,17 +66,17 @@ struct Strip {
 void integerStrip(const Strip& s, const Quantised& x) {
     const kernels::CodeForm form = kernels::codeFormOf(s.w->format);
     const std::size_t k = x.layout.k, codeStride = wholeLines(k), groupStride = wholeLines(k / form.group * 4) / 4;
-    std::byte* memory = scratch<Purpose::weights>(16 * (codeStride + 8 * groupStride));
-    const kernels::CodeRows codes{reinterpret_cast<std::int8_t*>(memory), codeStride,
-                                  reinterpret_cast<float*>(memory + 16 * codeStride),
-                                  reinterpret_cast<float*>(memory + 16 * (codeStride + 4 * groupStride)), groupStride};
-    for (std::size_t j = s.begin; j < s.end; j += 16) {
-        const std::size_t rows = std::min<std::size_t>(16, s.end - j);
+    const std::size_t most = s.m == 1 ? 16 : 32, panel = kernels::panelBytes(k, form);
+    std::byte* memory = scratch<Purpose::weights>(panel + most * (codeStride + 8 * groupStride));
+    auto* scale = reinterpret_cast<float*>(memory + panel + most * codeStride);
+    const kernels::CodeRows codes{reinterpret_cast<std::int8_t*>(memory + panel), codeStride, scale,
+                                  scale + most * groupStride, groupStride};
+    for (std::size_t j = s.begin; j < s.end; j += most) {
+        const std::size_t rows = std::min(most, s.end - j), column = j - s.begin;
         kernels::unpackRows(s.w->format, s.w->data + static_cast<std::ptrdiff_t>(j) * s.w->rowBytes, s.w->rowBytes,
                             rows, k, codes);
-        const std::size_t column = j - s.begin;
         kernels::dotCodes({codes, rows, form, &x.layout, x.row(s.firstRow), s.m, s.out + column, s.outStride,
-                           s.add ? s.add + column : nullptr, s.addStride});
+                           s.add ? s.add + column : nullptr, s.addStride, memory});
     }
 }
 

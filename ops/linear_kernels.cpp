@@ -6,6 +6,7 @@
 #include <hwy/highway.h>
 
 #include "axial/ops/linear_kernels.h"
+#include "axial/ops/linear_vnni.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace axial::kernels::HWY_NAMESPACE {
@@ -29,7 +30,7 @@ HWY_INLINE int32_t DotGroup(const int8_t* w, const int8_t* x, size_t group) {
 #endif
 }
 
-constexpr size_t part = 64;  // groups that are multiplied before their sums enter the float rule
+constexpr size_t part = 32;  // groups that are multiplied before their sums enter the float rule
 
 void DotCodes(const CodeProduct& p) {
     const hn::CappedTag<float, 16> d;
@@ -40,11 +41,11 @@ void DotCodes(const CodeProduct& p) {
         const int8_t* codes = reinterpret_cast<const int8_t*>(row);
         const float* scale = reinterpret_cast<const float*>(row + at.scale);
         const float* sum = reinterpret_cast<const float*>(row + at.sum);
-        HWY_ALIGN float result[16] = {};
+        HWY_ALIGN float result[32] = {};
         for (size_t first = 0; first < groups; first += part) {
             const size_t count = groups - first < part ? groups - first : part;
-            HWY_ALIGN float product[part][16];  // lane = row of w
-            HWY_ALIGN float minimum[part][16];
+            HWY_ALIGN float product[part][32];  // lane = row of w
+            HWY_ALIGN float minimum[part][32];
             for (size_t j = 0; j < p.rows; ++j)
                 for (size_t g = first; g < first + count; ++g) {
                     const int32_t dot = DotGroup(p.w.codes + j * p.w.codeStride + g * group, codes + g * group, group);
@@ -66,12 +67,32 @@ void DotCodes(const CodeProduct& p) {
     }
 }
 
+bool IsAVX3() { return HWY_TARGET == HWY_AVX3; }
+
 }  // namespace axial::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace axial::kernels {
 HWY_EXPORT(DotCodes);
-void dotCodes(const CodeProduct& product) noexcept { HWY_DYNAMIC_DISPATCH(DotCodes)(product); }
+HWY_EXPORT(IsAVX3);
+
+namespace {
+IntegerUnit limit = IntegerUnit::vnni;
+}
+
+IntegerUnit integerUnit() noexcept {
+    if (limit == IntegerUnit::portable || !HWY_DYNAMIC_DISPATCH(IsAVX3)()) return IntegerUnit::portable;
+    return hasVnni() ? IntegerUnit::vnni : IntegerUnit::portable;
+}
+void limitIntegerUnit(IntegerUnit most) noexcept { limit = most; }
+
+void dotCodes(const CodeProduct& product) noexcept {
+    if (integerUnit() == IntegerUnit::vnni)
+        dotCodesVnni(product);
+    else
+        HWY_DYNAMIC_DISPATCH(DotCodes)(product);
+}
+
 }  // namespace axial::kernels
 #endif

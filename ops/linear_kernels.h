@@ -5,7 +5,7 @@
 
 namespace axial::kernels {
 
-// Up to 16 rows of codes against m quantised rows of activations:
+// Up to 32 rows of codes against m quantised rows of activations:
 //   out[t * outStride + j] = sum over groups g, in order, of float(isum) * scale[j, g] * scale of x[t] in g,
 //                            and after each, if there are minimums, of minimum[j, g] * sum of x[t] in g,
 // where isum is the exact integer product of the group's codes. The rule for the float part, the same in every kernel:
@@ -23,7 +23,20 @@ struct CodeProduct {
     std::ptrdiff_t outStride;
     const float* add;
     std::ptrdiff_t addStride;
+    std::byte* scratch;  // panelBytes(k, form) bytes, aligned to 64
 };
 void dotCodes(const CodeProduct&) noexcept;
+
+// The memory for 32 rows of k codes and their scales and minimums in the order in which kernels sweep over them.
+constexpr std::size_t panelBytes(std::size_t k, CodeForm form) {
+    return 32 * ((k + 63) / 64 * 64 + 2 * sizeof(float) * (k / form.group));
+}
+
+// Instructions beyond Highway's that the integer products can be computed with. All give the same bits as AVX3.
+enum class IntegerUnit : std::uint8_t { portable, vnni };
+// The best that this machine has and that is not above the limit. Units are used where Highway's choice is AVX3.
+IntegerUnit integerUnit() noexcept;
+// For tests and measurements, not for concurrent use: nothing above `most` is used from now on.
+void limitIntegerUnit(IntegerUnit most) noexcept;
 
 }  // namespace axial::kernels

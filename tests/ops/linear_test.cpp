@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "axial/ops/activations.h"
@@ -41,6 +42,23 @@ struct Codes {
     static std::size_t padded(std::size_t n) { return (n + 63) / 64 * 64; }
     kernels::CodeRows rows() { return {codes.data(), padded(k), scale.data(), minimum.data(), padded(k / group)}; }
 };
+
+std::byte* aligned(std::vector<std::byte>& memory) {
+    void* start = memory.data();
+    std::size_t space = memory.size();
+    return static_cast<std::byte*>(std::align(64, 1, start, space));
+}
+
+// Every instruction set, and where there is one, the unit beyond it.
+template <class F>
+void forEachUnit(F f) {
+    forEachTarget([&](const char* target) {
+        kernels::limitIntegerUnit(kernels::IntegerUnit::portable);
+        f(std::string(target));
+        kernels::limitIntegerUnit(kernels::IntegerUnit::vnni);
+        if (kernels::integerUnit() == kernels::IntegerUnit::vnni) f("VNNI");
+    });
+}
 
 // The float64 value of what the integer kernels approximate in float32: the same codes, the sums exact.
 double exactDot(const Codes& w, std::size_t row, bool minimum, const kernels::QuantisedRow& layout, const std::byte* x,
@@ -82,7 +100,7 @@ std::vector<float> product(Format format, const std::vector<std::byte>& w, std::
 }  // namespace
 
 TEST_CASE("unpackRows: code * scale + minimum is what decode says, bit for bit") {
-    forEachTarget([](const char* target) {
+    forEachUnit([](const std::string& target) {
         for (const FormatInfo& info : formats) {
             const kernels::CodeForm form = kernels::codeFormOf(info.format);
             if (form.group == 0) continue;
@@ -108,7 +126,7 @@ TEST_CASE("unpackRows: code * scale + minimum is what decode says, bit for bit")
 }
 
 TEST_CASE("quantiseRow: codes, scales and sums by their definition") {
-    forEachTarget([](const char* target) {
+    forEachUnit([](const std::string& target) {
         CAPTURE(target);
         constexpr std::size_t k = 32 * 5;
         std::vector<float> x = randomFloats(k, 3);
@@ -159,7 +177,7 @@ TEST_CASE("quantiseRow: codes, scales and sums by their definition") {
 }
 
 TEST_CASE("dotCodes: integer sums are exact up to the extremes of the codes") {
-    forEachTarget([](const char* target) {
+    forEachUnit([](const std::string& target) {
         for (const std::size_t group : {std::size_t{16}, std::size_t{32}})
             for (const std::size_t k : {std::size_t{32}, std::size_t{96}, std::size_t{512}})
                 for (const int extreme : {-128, -127, 127, 0}) {
@@ -167,6 +185,7 @@ TEST_CASE("dotCodes: integer sums are exact up to the extremes of the codes") {
                     CAPTURE(group);
                     CAPTURE(k);
                     CAPTURE(extreme);
+                    const kernels::CodeForm form{static_cast<std::uint8_t>(group), false};
                     Codes w(16, k, group);
                     std::mt19937 random(7);
                     for (std::size_t i = 0; i < w.codes.size(); ++i)
@@ -180,16 +199,9 @@ TEST_CASE("dotCodes: integer sums are exact up to the extremes of the codes") {
                     for (std::size_t t = 0; t < 2; ++t)
                         kernels::quantiseRow(x.data() + t * k, layout, rows.data() + t * layout.bytes);
                     std::vector<float> out(32);
-                    kernels::dotCodes({w.rows(),
-                                       16,
-                                       {static_cast<std::uint8_t>(group), false},
-                                       &layout,
-                                       rows.data(),
-                                       2,
-                                       out.data(),
-                                       16,
-                                       nullptr,
-                                       0});
+                    std::vector<std::byte> scratch(kernels::panelBytes(k, form) + 64);
+                    kernels::dotCodes(
+                        {w.rows(), 16, form, &layout, rows.data(), 2, out.data(), 16, nullptr, 0, aligned(scratch)});
                     for (std::size_t t = 0; t < 2; ++t)
                         for (std::size_t j = 0; j < 16; ++j) {
                             double magnitude;
@@ -203,7 +215,7 @@ TEST_CASE("dotCodes: integer sums are exact up to the extremes of the codes") {
 }
 
 TEST_CASE("integer linear layers: every format, against the exact product of the codes") {
-    forEachTarget([](const char* target) {
+    forEachUnit([](const std::string& target) {
         for (const FormatInfo& info : formats) {
             const kernels::CodeForm form = kernels::codeFormOf(info.format);
             if (form.group == 0) continue;
@@ -234,7 +246,7 @@ TEST_CASE("integer linear layers: every format, against the exact product of the
 
 TEST_CASE("float32 linear layers: every format, against float64") {
     const UseActivations use(Activations::float32);
-    forEachTarget([](const char* target) {
+    forEachUnit([](const std::string& target) {
         for (const FormatInfo& info : formats) {
             CAPTURE(target);
             CAPTURE(info.name);
@@ -264,7 +276,7 @@ TEST_CASE("float32 linear layers: every format, against float64") {
 TEST_CASE("linear layers: a row has the same bits alone, in any batch, and with any number of threads") {
     ThreadTeam one(1), two(2), three(3), four(4);
     ThreadTeam* const teams[] = {&one, &two, &three, &four};
-    forEachTarget([&](const char* target) {
+    forEachUnit([&](const std::string& target) {
         for (const Activations arithmetic : {Activations::int8, Activations::float32})
             for (const FormatInfo& info : formats) {
                 const UseActivations use(arithmetic);
@@ -430,4 +442,24 @@ TEST_CASE("addDot: operands that share memory, other layouts, and what it refuse
     REQUIRE(!x.empty());  // untouched by the refused call
     const auto shared = addDot(std::move(x), inner, w, ff);
     CHECK(std::memcmp(shared.data(), sum.data(), sum.size() * sizeof(float)) == 0);
+}
+
+TEST_CASE("dotCodes: the unit beyond AVX3 gives AVX3's bits") {
+    forEachTarget([](const char*) {
+        if (kernels::integerUnit() == kernels::IntegerUnit::portable) return;
+        for (const FormatInfo& info : formats) {
+            if (kernels::codeFormOf(info.format).group == 0) continue;
+            CAPTURE(info.name);
+            for (const std::size_t blocks : {1, 2, 3, 17}) {
+                const std::size_t k = blocks * blockOf(info.format), n = 45, m = 14;
+                const auto bytes = randomBlocks(info.format, n * k, 31);
+                const auto x = randomFloats(m * k, 32);
+                kernels::limitIntegerUnit(kernels::IntegerUnit::portable);
+                const auto portable = product(info.format, bytes, n, x, m, k);
+                kernels::limitIntegerUnit(kernels::IntegerUnit::vnni);
+                const auto unit = product(info.format, bytes, n, x, m, k);
+                CHECK(std::memcmp(unit.data(), portable.data(), unit.size() * sizeof(float)) == 0);
+            }
+        }
+    });
 }
