@@ -1,7 +1,5 @@
 #include "axial/llm/decoder.h"
 
-#include <boost/hana/adapt_struct.hpp>
-
 #include "axial/llm/bind.h"
 #include "axial/ops/dot.h"
 #include "axial/ops/gather.h"
@@ -9,8 +7,6 @@
 #include "axial/ops/structure.h"
 #include "axial/tensor/error.h"
 #include "axial/tensor/observe.h"
-
-BOOST_HANA_ADAPT_STRUCT(axial::llm::Trunk, token_embd, output_norm, output, rope_freqs);
 
 namespace axial::llm {
 namespace {

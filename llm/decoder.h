@@ -1,5 +1,6 @@
 // What the decoder families have in common: embed the tokens, run the blocks over the residual stream, apply the head.
 #pragma once
+#include <boost/hana/adapt_struct.hpp>
 #include <functional>
 #include <optional>
 #include <span>
@@ -47,3 +48,5 @@ Logits runDecoder(const Hyperparameters&, const Trunk&, const Rope&, const Block
                   LogitsOf);
 
 }  // namespace axial::llm
+
+BOOST_HANA_ADAPT_STRUCT(axial::llm::Trunk, token_embd, output_norm, output, rope_freqs);

@@ -20,7 +20,7 @@ struct SamplerSettings {
     double topP = 1.0;         // 1: off
     double minP = 0.0;         // 0: off
     Penalties penalties;
-    std::vector<LogitBias> bias;
+    std::vector<LogitBias> bias = {};
     TemperatureOrder order = TemperatureOrder::first;
     std::optional<std::uint64_t> seed;  // none: a fresh one
 };
