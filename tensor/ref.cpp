@@ -12,12 +12,13 @@ std::size_t TensorRef::size() const {
 
 bool TensorRef::isDense() const {
     std::ptrdiff_t step = 1;
+    bool inPlace = true;
     for (std::size_t i = rank; i-- > 0;) {
         if (extent[i] == 0) return true;
-        if (extent[i] != 1 && stride[i] != step) return false;
+        if (extent[i] != 1 && stride[i] != step) inPlace = false;
         step *= static_cast<std::ptrdiff_t>(extent[i]);
     }
-    return true;
+    return inPlace;
 }
 
 std::string describe(const TensorRef& v) {

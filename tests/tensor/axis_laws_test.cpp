@@ -48,7 +48,8 @@ using Backwards = Axes<d, c, b, a>;
 // Whether every name of the algebra agrees with Hana for these two sets.
 template <class L, class R>
 constexpr bool agree() {
-    constexpr auto l = set(L{}), r = set(R{});
+    constexpr auto l = set(L{});
+    constexpr auto r = set(R{});
     static_assert(hana::difference(l, r) == set(without<L, R>{}));
     static_assert(hana::intersection(l, r) == set(shared<L, R>{}));
     static_assert(hana::union_(l, r) == set(united<L, R>{}));
