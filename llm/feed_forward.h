@@ -1,8 +1,7 @@
 // The gated feed-forward block that Llama and Qwen share (GLU Variants Improve Transformer, arXiv 2002.05202).
 #pragma once
 #include "axial/llm/decoder.h"
-#include "axial/ops/dot.h"
-#include "axial/ops/elementwise.h"
+#include "axial/ops/dot_fused.h"
 #include "axial/ops/norm.h"
 #include "axial/tensor/observe.h"
 
@@ -14,9 +13,8 @@ template <class Layer>
 Stream feedForwardBlock(Stream&& x, const Layer& w, float epsilon) {
     Scope scope("feedForward");
     const auto h = rmsNormMul(x, w.ffn_norm, epsilon);
-    auto [gate, up] = dotAll(h, embed, w.ffn_gate, w.ffn_up);  // [seq, ff] twice
-    const auto inner = swiglu(std::move(gate), up);
-    return add(std::move(x), dot(inner, w.ffn_down, ff));  // [seq, embed]
+    const auto inner = swigluDot(h, w.ffn_gate, w.ffn_up, embed);  // [seq, ff]
+    return addDot(std::move(x), inner, w.ffn_down, ff);            // [seq, embed]
 }
 
 }  // namespace axial::llm

@@ -3,8 +3,7 @@
 #include "axial/llm/family.h"
 #include "axial/llm/feed_forward.h"
 #include "axial/ops/attention.h"
-#include "axial/ops/dot.h"
-#include "axial/ops/elementwise.h"
+#include "axial/ops/dot_fused.h"
 #include "axial/ops/norm.h"
 #include "axial/ops/rope.h"
 #include "axial/tensor/observe.h"
@@ -20,9 +19,9 @@ Stream attentionBlock(Stream&& x, const LlamaLayer& w, std::size_t layer, Step& 
     q = ropeInterleaved(std::move(q), step.rope);
     k = ropeInterleaved(std::move(k), step.rope);
 
-    const auto [keys, values] = step.cache.append(layer, k, v);          // [kvHead, key, channel]
-    const auto mixed = groupedAttention(q, keys, values);                // [seq, head, channel]
-    return add(std::move(x), dot(mixed, w.attn_output, head, channel));  // [seq, embed]
+    const auto [keys, values] = step.cache.append(layer, k, v);        // [kvHead, key, channel]
+    const auto mixed = groupedAttention(q, keys, values);              // [seq, head, channel]
+    return addDot(std::move(x), mixed, w.attn_output, head, channel);  // [seq, embed]
 }
 
 namespace {

@@ -3,9 +3,9 @@
 #include "axial/llm/family.h"
 #include "axial/llm/feed_forward.h"
 #include "axial/ops/attention.h"
-#include "axial/ops/dot.h"
-#include "axial/ops/elementwise.h"
+#include "axial/ops/dot_fused.h"
 #include "axial/ops/norm.h"
+#include "axial/ops/rope.h"
 #include "axial/tensor/observe.h"
 
 namespace axial::llm {
@@ -19,9 +19,9 @@ Stream attentionBlock(Stream&& x, const Qwen3Layer& w, std::size_t layer, Step& 
     q = rmsNormMulRopeHalf(std::move(q), w.attn_q_norm, step.rope, epsilon);
     k = rmsNormMulRopeHalf(std::move(k), w.attn_k_norm, step.rope, epsilon);
 
-    const auto [keys, values] = step.cache.append(layer, k, v);          // [kvHead, key, channel]
-    const auto mixed = groupedAttention(q, keys, values);                // [seq, head, channel]
-    return add(std::move(x), dot(mixed, w.attn_output, head, channel));  // [seq, embed]
+    const auto [keys, values] = step.cache.append(layer, k, v);        // [kvHead, key, channel]
+    const auto mixed = groupedAttention(q, keys, values);              // [seq, head, channel]
+    return addDot(std::move(x), mixed, w.attn_output, head, channel);  // [seq, embed]
 }
 
 namespace {

@@ -14,7 +14,7 @@ using namespace axial::llm::test;
 
 namespace {
 
-using Number = std::variant<std::uint32_t, float, std::string>;
+using Number = std::variant<std::uint32_t, float, const char*>;
 using Keys = std::map<std::string, Number>;
 
 const Keys complete{{"context_length", 1024u},     {"block_count", 3u},
@@ -25,7 +25,7 @@ const Keys complete{{"context_length", 1024u},     {"block_count", 3u},
 
 Hyperparameters read(const Keys& keys, const std::string& architecture = "qwen3") {
     GgufBytes file;
-    file.key("general.architecture", architecture).key("general.name", "a name");
+    file.key("general.architecture", architecture.c_str()).key("general.name", "a name");
     for (const auto& [key, value] : keys)
         std::visit([&](const auto& v) { file.key(architecture + "." + key, v); }, value);
     return readHyperparameters(parsed(file.bytes()));
