@@ -154,15 +154,3 @@ void unpackCodes(Format format, const std::byte* blocks, std::size_t k, std::int
 }
 
 }  // namespace axial::plain
-
-namespace axial::kernels {
-
-void unpackRows(Format format, const std::byte* blocks, std::ptrdiff_t rowBytes, std::size_t rows, std::size_t k,
-                const CodeRows& into) noexcept {
-    for (std::size_t r = 0; r < rows; ++r)
-        plain::unpackCodes(format, blocks + static_cast<std::ptrdiff_t>(r) * rowBytes, k,
-                           into.codes + r * into.codeStride, into.scale + r * into.groupStride,
-                           into.minimum + r * into.groupStride);
-}
-
-}  // namespace axial::kernels
