@@ -254,6 +254,7 @@ void requireFormat(const TensorRef& r, std::string_view which, std::size_t chann
 
 Owned groupedAttention(const TensorRef& qOperand, const TensorRef& k, const TensorRef& v, const TensorRef* bias,
                        const AttentionPlan& plan, const AttentionOptions& options) {
+    OpCall call = bias ? OpCall(op, {&qOperand, &k, &v, bias}) : OpCall(op, {&qOperand, &k, &v});
     Call c;
     const AsFloat q(qOperand);
     const std::size_t b = c.batchRank = plan.q.rank - 3u;
@@ -287,7 +288,6 @@ Owned groupedAttention(const TensorRef& qOperand, const TensorRef& k, const Tens
     c.window = options.window;
     c.scale = options.scale.value_or(1.0f / std::sqrt(static_cast<float>(std::max<std::size_t>(1, c.channels))));
 
-    OpCall call = bias ? OpCall(op, {&qOperand, &k, &v, bias}) : OpCall(op, {&qOperand, &k, &v});
     std::optional<AsFloat> biasValues;
     if (bias) {
         Extents like = c.q.extent;

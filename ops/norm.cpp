@@ -7,10 +7,10 @@
 namespace axial::erased {
 
 Owned rmsNormMul(Loan operand, const AxisMap& rows, const TensorRef& weightOperand, float eps) {
+    OpCall call("rmsNormMul", {operand.ref, &weightOperand});
     const auto along = static_cast<std::size_t>(rows.from[rows.rank - 1]);
     const std::size_t n = operand.ref->extent[along];
     requireSame("rmsNormMul", operand.ref->axis[along], n, weightOperand.extent[0]);
-    OpCall call("rmsNormMul", {operand.ref, &weightOperand});
     const AsFloat x(operand), weight(weightOperand, true);
     Owned out = mapRows(unlessShared(x.loan(), {&weight.ref()}), rows, [&](const TensorRef& to, const TensorRef& from) {
         forEachRow<2>(rows.rank - 1u, {&to, &from}, n, [&](const std::array<std::ptrdiff_t, 2>& at) {

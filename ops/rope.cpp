@@ -31,8 +31,8 @@ void requireTable(std::string_view operation, const TensorRef& x, const AxisMap&
 Owned rope(RopePairs kind, Loan operand, const AxisMap& rows, const TensorRef& table) {
     const bool half = kind == RopePairs::half;
     const std::string_view name = half ? "ropeHalf" : "ropeInterleaved";
-    requireTable(name, *operand.ref, rows, table);
     OpCall call(name, {operand.ref, &table});
+    requireTable(name, *operand.ref, rows, table);
     const AsFloat x(operand);
     const std::size_t pairs = table.extent[2];
     const auto turn = half ? kernels::ropeHalfRow : kernels::ropeInterleavedRow;
@@ -51,10 +51,10 @@ Owned rope(RopePairs kind, Loan operand, const AxisMap& rows, const TensorRef& t
 Owned rmsNormMulRopeHalf(Loan operand, const AxisMap& rows, const TensorRef& weightOperand, const TensorRef& table,
                          float eps) {
     constexpr std::string_view name = "rmsNormMulRopeHalf";
+    OpCall call(name, {operand.ref, &weightOperand, &table});
     requireTable(name, *operand.ref, rows, table);
     const std::size_t n = operand.ref->extent[static_cast<std::size_t>(rows.from[rows.rank - 1u])];
     requireSame(name, "channel", n, weightOperand.extent[0]);
-    OpCall call(name, {operand.ref, &weightOperand, &table});
     const AsFloat x(operand), weight(weightOperand, true);
     const std::size_t pairs = table.extent[2];
     const Loan loan = unlessShared(x.loan(), {&weight.ref(), &table});

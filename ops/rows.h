@@ -75,6 +75,23 @@ void forEachRow(std::size_t outer, const std::array<const TensorRef*, N>& operan
     });
 }
 
+// An operand in the order of `rows`, whose last axis lies without gaps: itself or a copy, decoded if need be.
+class RowsOf {
+  public:
+    RowsOf(const TensorRef& operand, const AxisMap& rows) : values_(operand), ref_(arranged(values_.ref(), rows)) {
+        const std::size_t last = rows.rank - 1u;
+        if (ref_.extent[last] <= 1 || ref_.stride[last] == 1) return;
+        copy_ = copyDense(ref_);
+        ref_ = copy_.ref;
+    }
+    const TensorRef& ref() const { return ref_; }
+
+  private:
+    AsFloat values_;
+    TensorRef ref_;
+    Owned copy_;
+};
+
 // An op that maps each row of x to a row of the same length. `rows` has the row's axis last; `run(out, in)` gets both
 // in that order, with rows that lie without gaps, and may get the same tensor as both. All checks come before.
 template <class F>

@@ -92,14 +92,15 @@ Owned copy(const TensorRef& from, Format as) {
 }
 
 void copy(const TensorRef& from, const TensorRef& into) {
-    requireSameExtents("copy", into, from);
     OpCall call("copy", {&from});
+    requireSameExtents("copy", into, from);
     copyValues(from, into);
     TensorRef out = into;
     call.done(out);
 }
 
 Owned concat(std::initializer_list<const TensorRef*> parts, std::size_t axis) {
+    OpCall call("concat", parts);
     const TensorRef& first = **parts.begin();
     Extents extent = first.extent;
     extent[axis] = 0;
@@ -107,7 +108,6 @@ Owned concat(std::initializer_list<const TensorRef*> parts, std::size_t axis) {
         requireSameExtents("concat", first, *part, axis);
         extent[axis] += part->extent[axis];
     }
-    OpCall call("concat", parts);
     Owned out = allocate(first.format, first.axis, first.rank, extent);
     std::size_t at = 0;
     for (const TensorRef* part : parts) {
@@ -119,6 +119,7 @@ Owned concat(std::initializer_list<const TensorRef*> parts, std::size_t axis) {
 }
 
 Owned select(const TensorRef& from, std::size_t axis, std::span<const std::size_t> positions) {
+    OpCall call("select", {&from});
     for (const std::size_t position : positions)
         if (position >= from.extent[axis])
             throw ShapeError("select: axis " + std::string(from.axis[axis]) + " has extent " +
@@ -126,7 +127,6 @@ Owned select(const TensorRef& from, std::size_t axis, std::span<const std::size_
                              " was asked for");
     Extents extent = from.extent;
     extent[axis] = positions.size();
-    OpCall call("select", {&from});
     Owned out = allocate(from.format, from.axis, from.rank, extent);
     for (std::size_t i = 0; i < positions.size(); ++i)
         copyValues(narrowed(from, axis, positions[i], 1), narrowed(out.ref, axis, i, 1));

@@ -38,17 +38,6 @@ void copy(const F& from, const View<T, A...>& into) {
     erased::copy(arranged(renamed(from.ref(), names<Axes<A...>>), mapTo<SetOf<F>, Axes<A...>>), into.ref());
 }
 
-namespace detail {
-template <Name Op, class X>
-struct AnySize {
-    static constexpr bool ok = X::fixed == anySize;
-    static consteval auto text() {
-        Text t;
-        return t << Op.view() << ": axis " << X::name << " has the fixed size " << X::fixed;
-    }
-};
-}  // namespace detail
-
 // The parts one after the other along an axis that all have: concat(key, past, now). The other axes meet by name and
 // have equal extents. The result's axes are in the first part's order. Throws ShapeError if other extents differ.
 template <class Along, TensorLike First, TensorLike... More>
@@ -59,7 +48,7 @@ auto concat(Along, const First& first, const More&... more) {
         (std::is_same_v<ElementOf<First>, ElementOf<More>> && ...) && !(isStored<First> || ... || isStored<More>),
         "concat: all parts hold the same type of element");
     using Checks =
-        All<HasAxis<"concat", Set, Along>, detail::AnySize<"concat", Along>, WantsAxes<"concat", SetOf<More>, Set>...>;
+        All<HasAxis<"concat", Set, Along>, SizeIsFree<"concat", Along>, WantsAxes<"concat", SetOf<More>, Set>...>;
     if constexpr (!Checks::ok)
         return (void)sizeof(*Checks::error()), Out();
     else {
@@ -74,7 +63,7 @@ template <TensorLike X, class Along>
 auto select(const X& x, Along, std::span<const std::size_t> positions) {
     using Out = TensorOf<ElementOf<X>, SetOf<X>>;
     static_assert(!isStored<X>, "select: gather() takes rows of a Stored");
-    using Checks = All<HasAxis<"select", SetOf<X>, Along>, detail::AnySize<"select", Along>>;
+    using Checks = All<HasAxis<"select", SetOf<X>, Along>, SizeIsFree<"select", Along>>;
     if constexpr (!Checks::ok)
         return (void)sizeof(*Checks::error()), Out();
     else

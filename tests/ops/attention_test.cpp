@@ -105,8 +105,7 @@ TEST_CASE("groupedAttention: reference cases, on every instruction set") {
         options.window = c["window"].get<std::size_t>();
         const std::vector<float> want = flat(c["out"]);
         CHECK(largestDifference(plainly(q, k, v, options), want) < 2e-6);
-        forEachTarget([&](const char* target) {
-            CAPTURE(target);
+        forEachTarget([&](const char*) {
             const Queries out = groupedAttention(q, k, v, options);
             CHECK(largestDifference(out.values(), want) < 2e-6);
         });
@@ -140,8 +139,7 @@ TEST_CASE("groupedAttention: equals its plain definition for any sizes and forma
             CAPTURE(nameOf(format));
             const StoredKeys sk = storeAs(format, k), sv = storeAs(format, v);
             const std::vector<float> want = plainly(q, sk.decoded, sv.decoded, options);
-            forEachTarget([&](const char* target) {
-                CAPTURE(target);
+            forEachTarget([&](const char*) {
                 const Queries out = groupedAttention(q, sk.stored, sv.stored, options);
                 CHECK(largestDifference(out.values(), want) < 3e-6);
                 // decoding first changes no bit
@@ -162,8 +160,7 @@ TEST_CASE("groupedAttention: a query's bits depend neither on its neighbours nor
         for (const std::size_t window : {std::size_t{0}, std::size_t{50}}) {
             AttentionOptions options;
             options.window = window;
-            forEachTarget([&](const char* target) {
-                CAPTURE(target);
+            forEachTarget([&](const char*) {
                 CAPTURE(past);
                 CAPTURE(window);
                 std::vector<Queries> alone;
@@ -234,8 +231,7 @@ TEST_CASE("groupedAttention: an additive bias, of any of the axes") {
     for (std::size_t j = 0; j < 300; ++j) full(head(1), seq(2), key(j)) = -infinity;  // sees nothing
     for (std::size_t j = 0; j < 256; ++j) full(head(2), seq(3), key(j)) = -infinity;  // no key of the first block
     const auto perKey = copy(full(head(0), seq(0)));
-    forEachTarget([&](const char* target) {
-        CAPTURE(target);
+    forEachTarget([&](const char*) {
         for (const bool causal : {true, false}) {
             AttentionOptions options;
             options.causal = causal;

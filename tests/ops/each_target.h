@@ -2,12 +2,15 @@
 #pragma once
 #include "axial/ops/targets.h"
 
+#include <doctest/doctest.h>
 #include <hwy/highway.h>
+
+#include <string>
 
 namespace axial {
 
-// Calls f(const char* name) with every op that is called inside running on that instruction set. Not for concurrent
-// use.
+// Calls f(const char* name) with every op that is called inside running on that instruction set; a failing check says
+// which it was. Not for concurrent use.
 template <class F>
 void forEachTarget(F&& f) {
     struct Restore {
@@ -22,6 +25,7 @@ void forEachTarget(F&& f) {
         const std::int64_t target = rest & -rest;
         hwy::SetSupportedTargetsForTest(target);
         hwy::GetChosenTarget().Update(target);
+        INFO("instruction set: ", std::string(hwy::TargetName(target)));
         f(hwy::TargetName(target));
     }
 }
