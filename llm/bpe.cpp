@@ -13,26 +13,24 @@ namespace {
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
 // Spreads the bits of a pair of ids over the table (the finalizer of splitmix64, Steele and others 2014).
-std::uint64_t mixed(std::uint64_t value) {
+std::uint64_t mixed(TokenId left, TokenId right) {
+    std::uint64_t value =
+        static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32 | static_cast<std::uint32_t>(right);
     value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9u;
     value = (value ^ value >> 27) * 0x94D049BB133111EBu;
     return value ^ value >> 31;
 }
-
-bool worse(const Bpe::Scratch::Candidate& a, const Bpe::Scratch::Candidate& b) { return a.order > b.order; }
 }  // namespace
 
 Bpe::Bpe(const Vocabulary& vocabulary)
     : tokens_(vocabulary.tokens),
+      merges_(vocabulary.merges),
       byteTokens_(vocabulary.byteTokens),
       unknown_(vocabulary.unknown.value_or(Vocabulary::noToken)),
-      rules_(std::bit_ceil(2 * vocabulary.merges.size() + 2)) {
-    std::uint32_t rank = 0;
-    for (const Merge& merge : vocabulary.merges) {
-        const std::uint64_t pair = pairOf(merge.left, merge.right);
-        Rule& rule = rules_[slotOf(pair)];
-        if (rule.merged == Vocabulary::noToken) rule = {pair, rank, merge.merged};
-        rank++;
+      ranks_(std::bit_ceil(2 * vocabulary.merges.size() + 2), noRank) {
+    for (std::uint32_t rank = 0; rank < merges_.size(); rank++) {
+        std::uint32_t& slot = ranks_[slotOf(merges_[rank].left, merges_[rank].right)];
+        if (slot == noRank) slot = rank;
     }
     if (!vocabulary.ignoresMerges) return;
     wholes_.assign(std::bit_ceil(2 * tokens_.size() + 2), Vocabulary::noToken);
@@ -44,9 +42,11 @@ Bpe::Bpe(const Vocabulary& vocabulary)
     }
 }
 
-std::size_t Bpe::slotOf(std::uint64_t pair) const {
-    std::size_t at = mixed(pair) & (rules_.size() - 1);
-    while (rules_[at].merged != Vocabulary::noToken && rules_[at].pair != pair) at = (at + 1) & (rules_.size() - 1);
+std::size_t Bpe::slotOf(TokenId left, TokenId right) const {
+    std::size_t at = mixed(left, right) & (ranks_.size() - 1);
+    while (ranks_[at] != noRank && (merges_[ranks_[at]].left != left || merges_[ranks_[at]].right != right)) {
+        at = (at + 1) & (ranks_.size() - 1);
+    }
     return at;
 }
 
@@ -56,14 +56,6 @@ TokenId Bpe::wholeToken(std::string_view piece) const {
     while (wholes_[at] != Vocabulary::noToken && tokens_.bytes(wholes_[at]) != piece)
         at = (at + 1) & (wholes_.size() - 1);
     return wholes_[at];
-}
-
-void Bpe::consider(Scratch& scratch, std::uint32_t left, std::uint32_t right) const {
-    const TokenId leftId = scratch.symbols[left].id, rightId = scratch.symbols[right].id;
-    const Rule& rule = rules_[slotOf(pairOf(leftId, rightId))];
-    if (rule.merged == Vocabulary::noToken) return;
-    scratch.heap.push_back({static_cast<std::uint64_t>(rule.rank) << 32 | left, leftId, rightId, rule.merged});
-    std::push_heap(scratch.heap.begin(), scratch.heap.end(), worse);
 }
 
 void Bpe::encode(std::string_view piece, Scratch& scratch, std::vector<TokenId>& ids) const {
@@ -86,24 +78,32 @@ void Bpe::encode(std::string_view piece, Scratch& scratch, std::vector<TokenId>&
     if (symbols.empty()) return;
     symbols.back().next = nowhere;
 
-    scratch.heap.clear();
-    for (std::uint32_t at = 0; at + 1 < symbols.size(); at++) consider(scratch, at, at + 1);
-    while (!scratch.heap.empty()) {
-        std::pop_heap(scratch.heap.begin(), scratch.heap.end(), worse);
-        const Scratch::Candidate best = scratch.heap.back();
-        scratch.heap.pop_back();
-        const auto at = static_cast<std::uint32_t>(best.order);
+    auto& heap = scratch.heap;
+    heap.clear();
+    const auto consider = [&](std::uint32_t left, std::uint32_t right) {
+        const std::uint32_t rank = rankOf(symbols[left].id, symbols[right].id);
+        if (rank != noRank) heap.push_back(static_cast<std::uint64_t>(rank) << 32 | left);
+        return rank != noRank;
+    };
+    for (std::uint32_t at = 0; at + 1 < symbols.size(); at++) consider(at, at + 1);
+    std::make_heap(heap.begin(), heap.end(), std::greater<>());
+    while (!heap.empty()) {
+        std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+        const Merge& merge = merges_[heap.back() >> 32];
+        const auto at = static_cast<std::uint32_t>(heap.back());
+        heap.pop_back();
         const std::uint32_t right = symbols[at].next;
         // Either of the two may have been merged with another neighbour since.
-        if (symbols[at].id != best.left || right == nowhere || symbols[right].id != best.right) continue;
-        symbols[at].id = best.merged;
-        symbols[at].next = symbols[right].next;
+        if (symbols[at].id != merge.left || right == nowhere || symbols[right].id != merge.right) continue;
+        const std::uint32_t next = symbols[right].next, previous = symbols[at].previous;
+        symbols[at].id = merge.merged;
+        symbols[at].next = next;
         symbols[right].id = Vocabulary::noToken;
-        if (symbols[at].next != nowhere) {
-            symbols[symbols[at].next].previous = at;
-            consider(scratch, at, symbols[at].next);
+        if (next != nowhere) {
+            symbols[next].previous = at;
+            if (consider(at, next)) std::push_heap(heap.begin(), heap.end(), std::greater<>());
         }
-        if (symbols[at].previous != nowhere) consider(scratch, symbols[at].previous, at);
+        if (previous != nowhere && consider(previous, at)) std::push_heap(heap.begin(), heap.end(), std::greater<>());
     }
     for (std::uint32_t at = 0; at != nowhere; at = symbols[at].next) ids.push_back(symbols[at].id);
 }

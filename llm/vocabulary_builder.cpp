@@ -29,6 +29,8 @@ bool appendSpelledByte(std::string_view text, std::string& bytes) {
     return true;
 }
 
+std::uint32_t hashOf(std::string_view text) { return static_cast<std::uint32_t>(std::hash<std::string_view>{}(text)); }
+
 std::string quoted(std::string_view text) {
     constexpr std::size_t most = 80;
     return "\"" + replaceInvalidUtf8(text.substr(0, most)) + (text.size() > most ? "...\"" : "\"");
@@ -36,30 +38,36 @@ std::string quoted(std::string_view text) {
 }  // namespace
 
 VocabularyBuilder::VocabularyBuilder(std::string source, std::size_t tokens)
-    : slots_(std::bit_ceil(2 * tokens + 2)), capacity_(tokens) {
+    : capacity_(tokens), slots_(std::bit_ceil(2 * tokens + 2)) {
     vocabulary_.source = std::move(source);
     vocabulary_.tokens.reserve(tokens, 8 * tokens);
+    texts_.reserve(tokens);
 }
 
-std::size_t VocabularyBuilder::slotOf(std::string_view text) const {
-    std::size_t at = std::hash<std::string_view>{}(text) & (slots_.size() - 1);
-    while (slots_[at].id != Vocabulary::noToken && slots_[at].text != text) at = (at + 1) & (slots_.size() - 1);
+std::size_t VocabularyBuilder::slotOf(std::string_view text, std::uint32_t hash) const {
+    std::size_t at = hash & (slots_.size() - 1);
+    while (slots_[at].id != Vocabulary::noToken &&
+           (slots_[at].hash != hash || texts_[static_cast<std::size_t>(slots_[at].id)] != text)) {
+        at = (at + 1) & (slots_.size() - 1);
+    }
     return at;
 }
 
-TokenId VocabularyBuilder::find(std::string_view text) const { return slots_[slotOf(text)].id; }
+TokenId VocabularyBuilder::find(std::string_view text) const { return slots_[slotOf(text, hashOf(text))].id; }
 
 void VocabularyBuilder::addToken(std::string_view text, TokenType type) {
-    const TokenId id = static_cast<TokenId>(vocabulary_.tokens.size());
-    if (used_++ == capacity_)
+    if (texts_.size() == capacity_) {
         throw FileError("vocabulary: " + vocabulary_.source + ": more tokens than were announced");
-    std::string bytes;
-    const bool decoded = type == TokenType::normal ? appendByteLevelBytes(text, bytes)
-                         : type == TokenType::byte ? appendSpelledByte(text, bytes)
+    }
+    bytes_.clear();
+    const bool decoded = type == TokenType::normal ? appendByteLevelBytes(text, bytes_)
+                         : type == TokenType::byte ? appendSpelledByte(text, bytes_)
                                                    : false;
-    vocabulary_.tokens.add(decoded ? std::string_view(bytes) : text, type);
-    Slot& slot = slots_[slotOf(text)];
-    if (slot.id == Vocabulary::noToken) slot = {text, id};
+    vocabulary_.tokens.add(decoded ? std::string_view(bytes_) : text, type);
+    const std::uint32_t hash = hashOf(text);
+    Slot& slot = slots_[slotOf(text, hash)];
+    if (slot.id == Vocabulary::noToken) slot = {hash, static_cast<TokenId>(texts_.size())};
+    texts_.push_back(text);
 }
 
 void VocabularyBuilder::failMerge(std::string_view text, const std::string& why) const {

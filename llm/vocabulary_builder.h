@@ -1,5 +1,6 @@
 // What reading a vocabulary from GGUF and from tokenizer.json have in common: pieces are named by their texts.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,15 +36,17 @@ class VocabularyBuilder {
     TokenId piece(std::string_view text, std::string_view merge) const;
 
     struct Slot {
-        std::string_view text;
+        std::uint32_t hash = 0;
         TokenId id = Vocabulary::noToken;
     };
-    std::size_t slotOf(std::string_view text) const;
+    // The place of the slot that a text has, or would get.
+    std::size_t slotOf(std::string_view text, std::uint32_t hash) const;
 
     Vocabulary vocabulary_;
-    std::vector<Slot> slots_;  // a hash table with linear probing; a power of two, at most half full
-    std::size_t used_ = 0, capacity_;
-    std::string joined_;
+    std::size_t capacity_;
+    std::vector<std::string_view> texts_;
+    std::vector<Slot> slots_;  // a hash table of the texts with linear probing; a power of two, at most half full
+    std::string joined_, bytes_;
 };
 
 }  // namespace axial::llm
