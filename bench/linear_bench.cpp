@@ -19,6 +19,7 @@ constexpr std::size_t streamBytes = std::size_t{400} << 20;
 struct Case {
     Format format;
     std::size_t n, k, m, threads;
+    bool stream;  // weights from memory, not from a cache
     Activations arithmetic;
 };
 
@@ -27,7 +28,7 @@ void linear(benchmark::State& state, Case c) {
     ThreadTeam team(c.threads);
     const UseTeam use(team);
     const std::size_t bytes = bytesOf(c.format, c.n * c.k);
-    const std::size_t copies = c.m == 1 ? std::max<std::size_t>(1, streamBytes / bytes) : 1;
+    const std::size_t copies = c.stream ? std::max<std::size_t>(1, streamBytes / bytes) : 1;
     std::vector<std::byte> weights(copies * bytes);
     std::mt19937_64 random(1);
     for (std::size_t i = 0; i + 8 <= weights.size(); i += 8) {
@@ -87,15 +88,16 @@ int main(int argc, char** argv) {
     for (const FormatInfo& info : formats) {
         if (infoOf(info.format).blockElements == 1 && info.format > Format::bf16) continue;
         for (const auto& [n, k] : {std::pair<std::size_t, std::size_t>{3072, 1024}, {1024, 3072}})
-            for (const std::size_t m : {1, 8, 512})
+            for (const auto& [m, stream] :
+                 {std::pair<std::size_t, bool>{1, true}, {1, false}, {8, false}, {512, false}})
                 for (const std::size_t threads : {1, 2})
                     for (const Activations arithmetic : {Activations::int8, Activations::float32}) {
                         const std::string name = std::string(info.name) + "/n" + std::to_string(n) + "/k" +
-                                                 std::to_string(k) + "/m" + std::to_string(m) + "/t" +
-                                                 std::to_string(threads) +
+                                                 std::to_string(k) + "/m" + std::to_string(m) +
+                                                 (stream ? "/stream" : "/cached") + "/t" + std::to_string(threads) +
                                                  (arithmetic == Activations::int8 ? "/int8" : "/float32");
                         benchmark::RegisterBenchmark(name.c_str(), linear,
-                                                     Case{info.format, n, k, m, threads, arithmetic})
+                                                     Case{info.format, n, k, m, threads, stream, arithmetic})
                             ->UseRealTime();
                     }
     }

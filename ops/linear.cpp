@@ -63,19 +63,27 @@ struct Strip {
     std::ptrdiff_t addStride;
 };
 
+// Up to this many rows of activations, weights are multiplied as they stand in their blocks.
+constexpr std::size_t fewActivations = 3;
+
 void integerStrip(const Strip& s, const Quantised& x) {
     const kernels::CodeForm form = kernels::codeFormOf(s.w->format);
     const std::size_t k = x.layout.k, codeStride = wholeLines(k), groupStride = wholeLines(k / form.group * 4) / 4;
     const std::size_t most = s.m == 1 ? 16 : 32, panel = kernels::panelBytes(k, form);
     std::byte* memory = scratch<Purpose::weights>(panel + most * (codeStride + 8 * groupStride));
+    const std::byte* rows = s.w->data + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
+    if (s.m <= fewActivations &&
+        kernels::dotBlocks({s.w->format, rows, s.w->rowBytes, s.end - s.begin, &x.layout, x.row(s.firstRow), s.m, s.out,
+                            s.outStride, s.add, s.addStride, memory}))
+        return;
     auto* scale = reinterpret_cast<float*>(memory + panel + most * codeStride);
     const kernels::CodeRows codes{reinterpret_cast<std::int8_t*>(memory + panel), codeStride, scale,
                                   scale + most * groupStride, groupStride};
     for (std::size_t j = s.begin; j < s.end; j += most) {
-        const std::size_t rows = std::min(most, s.end - j), column = j - s.begin;
-        kernels::unpackRows(s.w->format, s.w->data + static_cast<std::ptrdiff_t>(j) * s.w->rowBytes, s.w->rowBytes,
-                            rows, k, codes);
-        kernels::dotCodes({codes, rows, form, &x.layout, x.row(s.firstRow), s.m, s.out + column, s.outStride,
+        const std::size_t count = std::min(most, s.end - j), column = j - s.begin;
+        kernels::unpackRows(s.w->format, rows + static_cast<std::ptrdiff_t>(column) * s.w->rowBytes, s.w->rowBytes,
+                            count, k, codes);
+        kernels::dotCodes({codes, count, form, &x.layout, x.row(s.firstRow), s.m, s.out + column, s.outStride,
                            s.add ? s.add + column : nullptr, s.addStride, memory});
     }
 }

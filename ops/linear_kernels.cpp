@@ -94,5 +94,9 @@ void dotCodes(const CodeProduct& product) noexcept {
         HWY_DYNAMIC_DISPATCH(DotCodes)(product);
 }
 
+bool dotBlocks(const BlockProduct& product) noexcept {
+    return integerUnit() == IntegerUnit::vnni && dotBlocksVnni(product);
+}
+
 }  // namespace axial::kernels
 #endif

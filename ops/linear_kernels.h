@@ -27,6 +27,25 @@ struct CodeProduct {
 };
 void dotCodes(const CodeProduct&) noexcept;
 
+// The same for any number of rows in their stored format, read as they stand: row j starts at w + j * rowBytes. False,
+// and nothing is done, if there is no kernel for that here: then unpackRows and dotCodes do it, with the same bits. For
+// few rows of activations.
+struct BlockProduct {
+    Format format;
+    const std::byte* w;
+    std::ptrdiff_t rowBytes;
+    std::size_t rows;
+    const QuantisedRow* layout;
+    const std::byte* x;
+    std::size_t m;
+    float* out;
+    std::ptrdiff_t outStride;
+    const float* add;
+    std::ptrdiff_t addStride;
+    std::byte* scratch;  // panelBytes(k, form) bytes, aligned to 64
+};
+bool dotBlocks(const BlockProduct&) noexcept;
+
 // The memory for 32 rows of k codes and their scales and minimums in the order in which kernels sweep over them.
 constexpr std::size_t panelBytes(std::size_t k, CodeForm form) {
     return 32 * ((k + 63) / 64 * 64 + 2 * sizeof(float) * (k / form.group));

@@ -3,55 +3,10 @@
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && \
     defined(__AVX512VNNI__)
 
-// g++ 12 takes the deliberately undefined registers in its own header for a mistake.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#include <immintrin.h>
-#pragma GCC diagnostic pop
-
-#define AXIAL_UNROLL _Pragma("GCC unroll 16")
+#include "axial/ops/linear_vnni-inl.h"
 
 namespace axial::kernels {
 namespace {
-
-// Rows and columns of 16 x 16 dwords change places.
-inline void transpose(__m512i (&r)[16]) {
-    __m512i t[16];
-    AXIAL_UNROLL
-    for (int i = 0; i < 8; ++i) {
-        t[2 * i] = _mm512_unpacklo_epi32(r[2 * i], r[2 * i + 1]);
-        t[2 * i + 1] = _mm512_unpackhi_epi32(r[2 * i], r[2 * i + 1]);
-    }
-    AXIAL_UNROLL
-    for (int i = 0; i < 4; ++i) {
-        r[4 * i] = _mm512_unpacklo_epi64(t[4 * i], t[4 * i + 2]);
-        r[4 * i + 1] = _mm512_unpackhi_epi64(t[4 * i], t[4 * i + 2]);
-        r[4 * i + 2] = _mm512_unpacklo_epi64(t[4 * i + 1], t[4 * i + 3]);
-        r[4 * i + 3] = _mm512_unpackhi_epi64(t[4 * i + 1], t[4 * i + 3]);
-    }
-    AXIAL_UNROLL
-    for (int i = 0; i < 4; ++i) {
-        t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
-        t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xdd);
-        t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
-        t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xdd);
-    }
-    AXIAL_UNROLL
-    for (int i = 0; i < 4; ++i) {
-        r[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88);
-        r[i + 4] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0x88);
-        r[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0xdd);
-        r[i + 12] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0xdd);
-    }
-}
-
-// Dword 4 l + i of the result: the sum of the four dwords in part l of v[i].
-inline __m512i sumsOfFour(__m512i a, __m512i b, __m512i c, __m512i d) {
-    const __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
-    const __m512i cd = _mm512_add_epi32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
-    return _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
-}
 
 inline __m512i product(const std::int8_t* w, const std::int8_t* x, std::size_t i, std::size_t end) {
     if (i >= end) return _mm512_setzero_si512();
@@ -79,27 +34,10 @@ inline __m512i groupProducts(const std::int8_t* w, const std::int8_t* x, std::si
     }
 }
 
-struct Row {
-    const std::int8_t* codes;
-    const float *scale, *sum;
-    const std::int32_t* bias;
-};
-inline Row rowOf(const CodeProduct& p, std::size_t t) {
-    const std::byte* row = p.x + t * p.layout->bytes;
-    const QuantisedRow::Groups& at = p.layout->groupsOf(p.form.group);
-    return {reinterpret_cast<const std::int8_t*>(row), reinterpret_cast<const float*>(row + at.scale),
-            reinterpret_cast<const float*>(row + at.sum), reinterpret_cast<const std::int32_t*>(row + at.bias)};
-}
-
 inline void store(const CodeProduct& p, std::size_t t, std::size_t j, __m512 c) {
-    const std::size_t left = p.rows - j;
-    const auto mask = static_cast<__mmask16>(left >= 16 ? 0xffffu : (1u << left) - 1u);
-    if (p.add)
-        c = _mm512_add_ps(_mm512_maskz_loadu_ps(mask, p.add + static_cast<std::ptrdiff_t>(t) * p.addStride +
-                                                          static_cast<std::ptrdiff_t>(j)),
-                          c);
-    _mm512_mask_storeu_ps(p.out + static_cast<std::ptrdiff_t>(t) * p.outStride + static_cast<std::ptrdiff_t>(j), mask,
-                          c);
+    const auto row = static_cast<std::ptrdiff_t>(t), column = static_cast<std::ptrdiff_t>(j);
+    kernels::store(p.out + row * p.outStride + column, p.add ? p.add + row * p.addStride + column : nullptr, p.rows - j,
+                   c);
 }
 
 // One row of activations against 16 rows of codes from row j on, each read in one go: 16 groups of a row at a time,
@@ -108,7 +46,7 @@ template <int group, bool minimum>
 void rowProducts(const CodeProduct& p, std::size_t t, std::size_t j) {
     const std::size_t groups = p.layout->k / group, end = p.layout->k;
     const std::size_t count = p.rows - j < 16 ? p.rows - j : 16;
-    const Row x = rowOf(p, t);
+    const Row x = rowOf(p.x + t * p.layout->bytes, p.layout->groupsOf(group));
     __m512 c = _mm512_setzero_ps();
     for (std::size_t first = 0; first < groups; first += 16) {
         __m512i turned[16], least[16];

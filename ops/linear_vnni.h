@@ -1,5 +1,5 @@
-// The code for AVX-512 with VNNI, which Highway 1.0.3 does not build for: a translation unit with its own compiler
-// flags. It includes no inline code of the standard library, which the linker could otherwise share with files that
+// The code for AVX-512 with VNNI, which Highway 1.0.3 does not build for: translation units with their own compiler
+// flags. They include no inline code of the standard library, which the linker could otherwise share with files that
 // run on any machine.
 #pragma once
 #include "axial/ops/linear_kernels.h"
@@ -8,7 +8,8 @@ namespace axial::kernels {
 
 // Whether the unit is compiled in and both processor and operating system support it.
 bool hasVnni() noexcept;
-// dotCodes by it.
+// dotCodes and dotBlocks by it.
 void dotCodesVnni(const CodeProduct&) noexcept;
+bool dotBlocksVnni(const BlockProduct&) noexcept;
 
 }  // namespace axial::kernels
