@@ -12,12 +12,12 @@ struct Newer {
     char32_t first, last, older;
 };
 // The characters whose general category changed from Unicode 14 to 16 (UnicodeData.txt of both), and U+180E. The older
-// characters: U+0901 and U+1D167 (Mn), U+0903 and U+1D165 (Mc), U+0964 and U+10100 (Po), U+10EAD (Pd), U+1E00, U+A722
-// and U+10400 (Lu), U+1E01, U+A723 and U+10428 (Ll), U+16B40 (Lm), U+10330 (Lo), U+20000 (Lo, Han), U+104A0 (Nd),
+// characters: U+0901 and U+1D167 (Mn), U+0903 and U+1D165 (Mc), U+0964 and U+10100 (Po), U+10EAD (Pd), U+10C7, U+A722
+// and U+10400 (Lu), U+10D0, U+A723 and U+10428 (Ll), U+16B40 (Lm), U+10330 (Lo), U+20000 (Lo, Han), U+104A0 (Nd),
 // U+10107 (No), U+1D6C1 (Sm), U+2100 and U+1D100 (So), U+200B and U+1D173 (Cf).
 constexpr Newer table[] = {
     {0x897, 0x897, 0x901},       {0xCF3, 0xCF3, 0x903},       {0xECE, 0xECE, 0x901},       {0x180E, 0x180E, 0x200B},
-    {0x1B4E, 0x1B4F, 0x964},     {0x1B7F, 0x1B7F, 0x964},     {0x1C89, 0x1C89, 0x1E00},    {0x1C8A, 0x1C8A, 0x1E01},
+    {0x1B4E, 0x1B4F, 0x964},     {0x1B7F, 0x1B7F, 0x964},     {0x1C89, 0x1C89, 0x10C7},    {0x1C8A, 0x1C8A, 0x10D0},
     {0x2427, 0x2429, 0x2100},    {0x2FFC, 0x2FFF, 0x2100},    {0x31E4, 0x31E5, 0x2100},    {0x31EF, 0x31EF, 0x2100},
     {0xA7CB, 0xA7CC, 0xA722},    {0xA7CD, 0xA7CD, 0xA723},    {0xA7DA, 0xA7DA, 0xA722},    {0xA7DB, 0xA7DB, 0xA723},
     {0xA7DC, 0xA7DC, 0xA722},    {0x105C0, 0x105F3, 0x10330}, {0x10D40, 0x10D49, 0x104A0}, {0x10D4A, 0x10D4D, 0x10330},
