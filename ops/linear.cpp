@@ -43,7 +43,7 @@ struct Quantised {
 
 Quantised quantised(const ActivationRows& x) {
     Quantised q{kernels::QuantisedRow(x.k), {}};
-    q.rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
+    q.rows = Buffer(std::max<std::size_t>(1, (x.rows + kernels::spareRows) * q.layout.bytes));
     parallelFor(x.rows, 8, [&](std::size_t begin, std::size_t end) {
         for (std::size_t t = begin; t < end; ++t)
             kernels::quantiseRow(x.data + static_cast<std::ptrdiff_t>(t) * x.stride, q.layout,
@@ -69,7 +69,7 @@ constexpr std::size_t fewActivations = 3;
 void integerStrip(const Strip& s, const Quantised& x) {
     const kernels::CodeForm form = kernels::codeFormOf(s.w->format);
     const std::size_t k = x.layout.k, codeStride = wholeLines(k), groupStride = wholeLines(k / form.group * 4) / 4;
-    const std::size_t most = s.m == 1 ? 16 : 32, panel = kernels::panelBytes(k, form);
+    const std::size_t most = s.m == 1 ? 16 : 32, panel = kernels::scratchBytes(k, form);
     std::byte* memory = scratch<Purpose::weights>(panel + most * (codeStride + 8 * groupStride));
     const std::byte* rows = s.w->data + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
     if (s.m <= fewActivations &&

@@ -78,24 +78,29 @@ HWY_EXPORT(DotCodes);
 HWY_EXPORT(IsAVX3);
 
 namespace {
-IntegerUnit limit = IntegerUnit::vnni;
-}
+IntegerUnit limit = IntegerUnit::amx;
+// From here on the tiles are faster, although they always compute 16 rows.
+constexpr std::size_t manyRows = 8;
+}  // namespace
 
 IntegerUnit integerUnit() noexcept {
-    if (limit == IntegerUnit::portable || !HWY_DYNAMIC_DISPATCH(IsAVX3)()) return IntegerUnit::portable;
-    return hasVnni() ? IntegerUnit::vnni : IntegerUnit::portable;
+    if (limit == IntegerUnit::portable || !HWY_DYNAMIC_DISPATCH(IsAVX3)() || !hasVnni()) return IntegerUnit::portable;
+    return limit == IntegerUnit::amx && hasAmx() ? IntegerUnit::amx : IntegerUnit::vnni;
 }
 void limitIntegerUnit(IntegerUnit most) noexcept { limit = most; }
 
 void dotCodes(const CodeProduct& product) noexcept {
-    if (integerUnit() == IntegerUnit::vnni)
-        dotCodesVnni(product);
-    else
+    const IntegerUnit unit = integerUnit();
+    if (unit == IntegerUnit::portable)
         HWY_DYNAMIC_DISPATCH(DotCodes)(product);
+    else if (unit == IntegerUnit::amx && product.m >= manyRows)
+        dotCodesAmx(product);
+    else
+        dotCodesVnni(product);
 }
 
 bool dotBlocks(const BlockProduct& product) noexcept {
-    return integerUnit() == IntegerUnit::vnni && dotBlocksVnni(product);
+    return integerUnit() != IntegerUnit::portable && dotBlocksVnni(product);
 }
 
 }  // namespace axial::kernels

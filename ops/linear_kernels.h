@@ -17,13 +17,13 @@ struct CodeProduct {
     std::size_t rows;
     CodeForm form;
     const QuantisedRow* layout;
-    const std::byte* x;
+    const std::byte* x;  // followed by readable memory for `spareRows` more rows
     std::size_t m;
     float* out;
     std::ptrdiff_t outStride;
     const float* add;
     std::ptrdiff_t addStride;
-    std::byte* scratch;  // panelBytes(k, form) bytes, aligned to 64
+    std::byte* scratch;  // scratchBytes(k, form) bytes, aligned to 64
 };
 void dotCodes(const CodeProduct&) noexcept;
 
@@ -42,7 +42,7 @@ struct BlockProduct {
     std::ptrdiff_t outStride;
     const float* add;
     std::ptrdiff_t addStride;
-    std::byte* scratch;  // panelBytes(k, form) bytes, aligned to 64
+    std::byte* scratch;  // scratchBytes(k, form) bytes, aligned to 64
 };
 bool dotBlocks(const BlockProduct&) noexcept;
 
@@ -50,9 +50,14 @@ bool dotBlocks(const BlockProduct&) noexcept;
 constexpr std::size_t panelBytes(std::size_t k, CodeForm form) {
     return 32 * ((k + 63) / 64 * 64 + 2 * sizeof(float) * (k / form.group));
 }
+// That, and for 16 rows of activations their scales and sums in that order.
+constexpr std::size_t scratchBytes(std::size_t k, CodeForm form) {
+    return panelBytes(k, form) + 32 * sizeof(float) * (k / form.group);
+}
+constexpr std::size_t spareRows = 15;
 
 // Instructions beyond Highway's that the integer products can be computed with. All give the same bits as AVX3.
-enum class IntegerUnit : std::uint8_t { portable, vnni };
+enum class IntegerUnit : std::uint8_t { portable, vnni, amx };
 // The best that this machine has and that is not above the limit. Units are used where Highway's choice is AVX3.
 IntegerUnit integerUnit() noexcept;
 // For tests and measurements, not for concurrent use: nothing above `most` is used from now on.

@@ -1,6 +1,6 @@
-// The code for AVX-512 with VNNI, which Highway 1.0.3 does not build for: translation units with their own compiler
-// flags. They include no inline code of the standard library, which the linker could otherwise share with files that
-// run on any machine.
+// The code for AVX-512 with VNNI, and for AMX, which Highway 1.0.3 does not build for: translation units with their own
+// compiler flags. They include no inline code of the standard library, which the linker could otherwise share with
+// files that run on any machine.
 #pragma once
 #include "axial/ops/linear_kernels.h"
 
@@ -11,5 +11,10 @@ bool hasVnni() noexcept;
 // dotCodes and dotBlocks by it.
 void dotCodesVnni(const CodeProduct&) noexcept;
 bool dotBlocksVnni(const BlockProduct&) noexcept;
+
+// The same for the tile registers of AMX, for whose use the process asks the system at the first call. dotCodes reads
+// up to 15 rows of activations past the last; what they hold does not matter.
+bool hasAmx() noexcept;
+void dotCodesAmx(const CodeProduct&) noexcept;
 
 }  // namespace axial::kernels

@@ -57,6 +57,8 @@ void forEachUnit(F f) {
         f(std::string(target));
         kernels::limitIntegerUnit(kernels::IntegerUnit::vnni);
         if (kernels::integerUnit() == kernels::IntegerUnit::vnni) f("VNNI");
+        kernels::limitIntegerUnit(kernels::IntegerUnit::amx);
+        if (kernels::integerUnit() == kernels::IntegerUnit::amx) f("AMX");
     });
 }
 
@@ -195,11 +197,11 @@ TEST_CASE("dotCodes: integer sums are exact up to the extremes of the codes") {
                     for (std::size_t i = k; i < 2 * k; ++i)
                         x[i] = i % 32 == 5 ? 127.0f : static_cast<float>(i % 251) - 125;
                     const kernels::QuantisedRow layout(k);
-                    std::vector<std::byte> rows(2 * layout.bytes);
+                    std::vector<std::byte> rows((2 + kernels::spareRows) * layout.bytes);
                     for (std::size_t t = 0; t < 2; ++t)
                         kernels::quantiseRow(x.data() + t * k, layout, rows.data() + t * layout.bytes);
                     std::vector<float> out(32);
-                    std::vector<std::byte> scratch(kernels::panelBytes(k, form) + 64);
+                    std::vector<std::byte> scratch(kernels::scratchBytes(k, form) + 64);
                     kernels::dotCodes(
                         {w.rows(), 16, form, &layout, rows.data(), 2, out.data(), 16, nullptr, 0, aligned(scratch)});
                     for (std::size_t t = 0; t < 2; ++t)
@@ -444,21 +446,24 @@ TEST_CASE("addDot: operands that share memory, other layouts, and what it refuse
     CHECK(std::memcmp(shared.data(), sum.data(), sum.size() * sizeof(float)) == 0);
 }
 
-TEST_CASE("dotCodes: the unit beyond AVX3 gives AVX3's bits") {
+TEST_CASE("dotCodes: the units beyond AVX3 give AVX3's bits") {
     forEachTarget([](const char*) {
         if (kernels::integerUnit() == kernels::IntegerUnit::portable) return;
         for (const FormatInfo& info : formats) {
             if (kernels::codeFormOf(info.format).group == 0) continue;
             CAPTURE(info.name);
             for (const std::size_t blocks : {1, 2, 3, 17}) {
-                const std::size_t k = blocks * blockOf(info.format), n = 45, m = 14;
+                const std::size_t k = blocks * blockOf(info.format), n = 45, m = 21;
                 const auto bytes = randomBlocks(info.format, n * k, 31);
                 const auto x = randomFloats(m * k, 32);
                 kernels::limitIntegerUnit(kernels::IntegerUnit::portable);
                 const auto portable = product(info.format, bytes, n, x, m, k);
-                kernels::limitIntegerUnit(kernels::IntegerUnit::vnni);
-                const auto unit = product(info.format, bytes, n, x, m, k);
-                CHECK(std::memcmp(unit.data(), portable.data(), unit.size() * sizeof(float)) == 0);
+                for (const auto unit : {kernels::IntegerUnit::vnni, kernels::IntegerUnit::amx}) {
+                    CAPTURE(static_cast<int>(unit));
+                    kernels::limitIntegerUnit(unit);
+                    const auto beyond = product(info.format, bytes, n, x, m, k);
+                    CHECK(std::memcmp(beyond.data(), portable.data(), beyond.size() * sizeof(float)) == 0);
+                }
             }
         }
     });
