@@ -42,8 +42,8 @@ struct DotOver {
     using Over = shared<B, Axes<X{}...>>;  // in R's order, so that the rows of a Stored stay whole
     using Plan = DotAxes<A, B, Over>;
     using Out = TensorOf<float, typename Plan::Out>;
-    using Checks = All<FloatValues<Op, L>, FloatValues<Op, R>, HasAxis<Op, A, X>..., HasAxis<Op, B, X>...,
-                       SizesAgree<Op, A, B>, ContractsTrailing<Op, B, Axes<X{}...>, sumsTrailing<R, B, Over>>>;
+    using Checks = All<FloatValues<Op, L>, FloatValues<Op, R>, SizesAgree<Op, A, B>, HasAxis<Op, A, X>...,
+                       HasAxis<Op, B, X>..., ContractsTrailing<Op, B, Axes<X{}...>, sumsTrailing<R, B, Over>>>;
     static constexpr const erased::DotPlan& plan = Plan::plan;
 };
 }  // namespace detail

@@ -39,7 +39,7 @@ struct SomeOperandHas<Axes<A...>, Set...> {
     static constexpr bool ok = Missing::size == 0;
     static consteval auto text() {
         Text t;
-        return t << "einsum: no operand has the result's " << Missing{};
+        return t << "einsum: no operand has " << Missing{} << " of the result";
     }
 };
 

@@ -94,24 +94,30 @@ consteval auto* spell() {
         return spell<Check, end, Done..., piece<Check, From, end>()>();
     }
 }
+// The first check that fails.
 template <class Check, class... More>
-consteval auto* firstError() {
+consteval auto firstText() {
     if constexpr (!Check::ok)
-        return spell<Check, 0>();
-    else if constexpr (sizeof...(More) > 0)
-        return firstError<More...>();
+        return Check::text();
     else
-        return "";
+        return firstText<More...>();
 }
 }  // namespace detail
 
 // An op gathers its checks in All<Check...> and says
 //   if constexpr (!Checks::ok) return (void)sizeof(*Checks::error()), Out();
 // which gives one error, at the op's own line, whatever the op would go on to do.
+// An All can stand among the checks of another.
 template <class... Check>
 struct All {
     static constexpr bool ok = (Check::ok && ...);
-    static consteval auto* error() { return detail::firstError<Check...>(); }
+    static consteval auto text() { return detail::firstText<Check...>(); }
+    static consteval auto* error() {
+        if constexpr (ok)
+            return "";
+        else
+            return detail::spell<All, 0>();
+    }
 };
 
 // The checks. Each is a type: it costs a line of bool algebra while it holds, and spells its text only when it fails.
@@ -138,12 +144,13 @@ struct NoAxisTwice {
     }
 };
 // The set has no axis of X's name.
-template <Name Op, class Set, class X>
+// `Whole` is what the text shows: the set with what is being replaced.
+template <Name Op, class Set, class X, class Whole = Set>
 struct AxisIsNew {
     static constexpr bool ok = !detail::hasName(infoOfAxes<Set>, X::name);
     static consteval auto text() {
         detail::Text t;
-        return t << Op.view() << ": " << Set{} << " already has an axis " << X::name;
+        return t << Op.view() << ": " << Whole{} << " already has an axis " << X::name;
     }
 };
 template <Name Op, class Set>
@@ -155,6 +162,10 @@ struct RankFits {
                  << " are possible";
     }
 };
+// Whether a tensor can have these axes.
+template <class Set>
+inline constexpr bool possibleAxes = All<NoAxisTwice<"axes", Set>, RankFits<"axes", Set>>::ok;
+
 template <Name Op, class Got, class Wanted, bool Ok = sameSet<Got, Wanted>>
 struct WantsAxes {
     static constexpr bool ok = Ok;

@@ -40,7 +40,7 @@ inline constexpr bool anyFixed = ((A.fixed != anySize) || ...);
 
 template <class Set, class Old, class New>
 struct Rename {
-    using Checks = All<HasAxis<"rename", Set, Old>, AxisIsNew<"rename", without<Set, Axes<Old{}>>, New>,
+    using Checks = All<HasAxis<"rename", Set, Old>, AxisIsNew<"rename", without<Set, Axes<Old{}>>, New, Set>,
                        FixedProduct<"rename", Old, New>>;
     using Out = replaced<Set, Old, New>;
     static TensorRef of(const TensorRef& v) { return checked<Out>("rename", renamed(v, names<Out>)); }
@@ -71,7 +71,7 @@ template <class Set, class Into, class X, class... More>
 struct Merge {
     using Checks =
         All<HasAxis<"merge", Set, X>, HasAxis<"merge", Set, More>..., Adjacent<"merge", Set, Axes<X{}, More{}...>>,
-            AxisIsNew<"merge", without<Set, Axes<X{}, More{}...>>, Into>, FixedProduct<"merge", Into, X, More...>>;
+            AxisIsNew<"merge", without<Set, Axes<X{}, More{}...>>, Into, Set>, FixedProduct<"merge", Into, X, More...>>;
     using Out = replaced<without<Set, Axes<More{}...>>, X, Into>;
     static TensorRef of(const TensorRef& v) {
         return checked<Out>("merge", mergeAxes(v, indexOf<X>(Set{}), 1 + sizeof...(More), names<Out>));

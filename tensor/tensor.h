@@ -12,10 +12,12 @@ namespace axial {
 
 template <class T, auto... A>
 class Tensor;
-template <class T, class Set>
-struct tensorOf;
+template <class T, class Set, bool Possible = possibleAxes<Set>>
+struct tensorOf {
+    using type = Impossible;
+};
 template <class T, auto... A>
-struct tensorOf<T, Axes<A...>> {
+struct tensorOf<T, Axes<A...>, true> {
     using type = Tensor<T, A...>;
 };
 template <class T, class Set>

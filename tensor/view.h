@@ -7,10 +7,16 @@ namespace axial {
 
 template <class T, auto... A>
 class View;
-template <class T, class Set>
-struct viewOf;
+// In the place of a view or tensor that cannot be: an op that has reported why returns it, and says no more.
+struct Impossible {
+    using Set = Axes<>;
+};
+template <class T, class Set, bool Possible = possibleAxes<Set>>
+struct viewOf {
+    using type = Impossible;
+};
 template <class T, auto... A>
-struct viewOf<T, Axes<A...>> {
+struct viewOf<T, Axes<A...>, true> {
     using type = View<T, A...>;
 };
 template <class T, class Set>

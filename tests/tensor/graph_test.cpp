@@ -14,7 +14,6 @@ using namespace axial;
 
 namespace {
 
-constexpr Axis<"seq"> seq;
 constexpr Axis<"embed"> embed;
 
 // Two ops of our own, written as ops are: check, then claim, then compute.
