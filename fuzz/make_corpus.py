@@ -74,6 +74,8 @@ def main():
         elif files.get("kind") == "gguf_split":
             for i, content in enumerate(files["files"].values()):
                 save("gguf", report["id"] + "-" + str(i), bytes.fromhex(content))
+    for name in ("tiny-qwen3-hf-BF16", "tiny-llama-hf-F32"):
+        save("tokenizer", "json-" + name, read(os.path.join(models, name, "tokenizer.json")))
     folder = os.path.join(oracle, "tokenizer")
     for source in ("tokens.jsonl", "tokens-tiny.jsonl"):
         for i, case in enumerate(lines(os.path.join(folder, source))):

@@ -1,4 +1,7 @@
-// Any text through a tokenizer and back; and any GGUF file as a tokenizer.
+// Any text through a tokenizer and back; and any GGUF file or tokenizer.json as a tokenizer.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +14,7 @@
 #include "axial/llm/gguf.h"
 #include "axial/llm/stream_decoder.h"
 #include "axial/llm/tokenizer.h"
+#include "axial/llm/tokenizer_json.h"
 #include "axial/llm/unicode.h"
 #include "axial/tensor/error.h"
 
@@ -40,15 +44,29 @@ void checkText(const Tokenizer& tokenizer, std::string_view text) {
     require(isValidUtf8(tokenizer.decode(ids)));
 }
 
-void checkFile(std::string_view content) {
+void use(Vocabulary vocabulary) {
+    const Tokenizer tokenizer(std::move(vocabulary));
+    for (const TokenId id : tokenizer.encode("Hello, <|im_end|> 12 w\xc3\xb6rld\n")) (void)tokenizer.piece(id);
+}
+
+void checkGguf(std::string_view content) {
     const auto* from = reinterpret_cast<const std::byte*>(content.data());
     auto bytes = std::make_shared<const std::vector<std::byte>>(from, from + content.size());
     try {
-        const GgufFile file = GgufFile::parse(bytes, *bytes, "fuzz.gguf");
-        const Tokenizer tokenizer(vocabularyOf(file));
-        for (const TokenId id : tokenizer.encode("Hello, <|im_end|> 12 w\xc3\xb6rld\n")) (void)tokenizer.piece(id);
+        use(vocabularyOf(GgufFile::parse(bytes, *bytes, "fuzz.gguf")));
     } catch (const axial::Error&) {
     }
+}
+
+// A tokenizer.json is read by its path: this is one in memory, in a folder without its companions.
+void checkJson(std::string_view content) {
+    const int file = ::memfd_create("tokenizer.json", MFD_CLOEXEC);
+    require(file >= 0 && ::write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size()));
+    try {
+        use(vocabularyFromTokenizerJson("/proc/self/fd/" + std::to_string(file)));
+    } catch (const axial::Error&) {
+    }
+    ::close(file);
 }
 
 }  // namespace
@@ -58,7 +76,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         vocabularyOf(GgufFile::open(std::filesystem::path(AXIAL_TEST_DATA) / "tiny-vocab.gguf")));
     const std::string_view input(reinterpret_cast<const char*>(data), size);
     if (input.starts_with("GGUF"))
-        checkFile(input);
+        checkGguf(input);
+    else if (input.starts_with("{"))
+        checkJson(input);
     else
         checkText(tokenizer, input);
     return 0;
