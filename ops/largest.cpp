@@ -14,7 +14,6 @@
 namespace axial::erased {
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
 // Up to so many are kept in order while the row is read; more are sorted.
 constexpr std::size_t fewEnough = 64;
 

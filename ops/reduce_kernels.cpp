@@ -62,7 +62,13 @@ float MaxRow(const float* x, size_t n) {
         top = hn::IfThenElse(hn::Gt(v, top), v, top);
     }
     if (hn::GetLane(hn::MaxOfLanes(d, bad)) != 0) return __builtin_nanf("");
-    return hn::GetLane(hn::MaxOfLanes(d, top));
+    // not MaxOfLanes, which in Highway 1.0.3's EMU128 never goes below the lowest finite value
+    HWY_ALIGN float lane[maxLanes];
+    hn::Store(top, d, lane);
+    float largest = lane[0];
+    for (size_t k = 1; k < hn::Lanes(d); ++k)
+        if (lane[k] > largest) largest = lane[k];
+    return largest;
 }
 
 size_t FirstEqual(const float* x, size_t n, float value) {
