@@ -1,0 +1,167 @@
+#include "axial/llm/chat_template.h"
+
+#include <cstdio>
+
+#include "axial/llm/chat_forms.h"
+#include "axial/tensor/error.h"
+
+namespace axial::llm {
+
+struct ChatTemplate::Form {
+    std::string_view name;
+    bool thinks, tools;
+    std::optional<std::string_view> system;
+    void (*render)(PromptWriter&, const ChatRequest&);
+};
+
+namespace {
+// FNV-1a (Fowler, Noll and Vo), 64 bits.
+std::uint64_t fingerprint(std::string_view text) {
+    std::uint64_t hash = 0xCBF29CE484222325u;
+    for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3u;
+    return hash;
+}
+
+// Templates differ in what makes no difference: a line feed in a string is spelled \n or is one, and the file may end
+// with a few.
+std::string unified(std::string_view text) {
+    std::string result;
+    for (std::size_t i = 0; i < text.size(); i++) {
+        if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == 'n') {
+            result += '\n';
+            i++;
+        } else {
+            result += text[i];
+        }
+    }
+    result.erase(result.find_last_not_of(" \n") + 1);
+    return result;
+}
+
+// Long templates, by the fingerprint of their unified text.
+struct KnownText {
+    std::uint64_t fingerprint;
+    std::string_view form;
+};
+constexpr KnownText knownTexts[] = {
+    {0xABB815B933A4981A, "qwen3"},    // Qwen3, April 2025
+    {0x11D394755CEF9355, "qwen2.5"},  // Qwen2.5 Instruct
+};
+
+// Short ones, in two halves: between them stands the template's own system message, or nothing of the first half.
+struct KnownShape {
+    std::string_view before, system, behindSystem, behind;
+};
+constexpr KnownShape knownShapes[] = {
+    // Qwen1.5, Qwen2, SmolLM2 and many others.
+    {"{% for message in messages %}", "{% if loop.first and messages[0]['role'] != 'system' %}{{ '<|im_start|>system\n",
+     "<|im_end|>\n' }}{% endif %}",
+     "{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}"
+     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"},
+    {"{% for m in messages %}", "", "",
+     "<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}"
+     "<|im_start|>assistant\n{% endif %}"},
+};
+
+// Whether the text has the shape, and the system message in it.
+bool hasShape(std::string_view text, const KnownShape& shape, std::optional<std::string>& system) {
+    if (!text.starts_with(shape.before) || !text.ends_with(shape.behind)) return false;
+    if (text.size() < shape.before.size() + shape.behind.size()) return false;
+    text.remove_prefix(shape.before.size());
+    text.remove_suffix(shape.behind.size());
+    if (text.empty()) return true;
+    if (shape.system.empty() || !text.starts_with(shape.system) || !text.ends_with(shape.behindSystem)) return false;
+    if (text.size() < shape.system.size() + shape.behindSystem.size()) return false;
+    text.remove_prefix(shape.system.size());
+    text.remove_suffix(shape.behindSystem.size());
+    // A quote or a backslash would end or change the string that it is in.
+    if (text.find_first_of("'\\") != text.npos) return false;
+    system = text;
+    return true;
+}
+
+void checkMarkers(const Vocabulary& vocabulary, std::string_view name) {
+    for (const char* marker : {"<|im_start|>", "<|im_end|>"}) {
+        if (vocabulary.marker(marker)) continue;
+        throw UnsupportedError("chat template: " + vocabulary.source + " has no token " + marker + ", which " +
+                               std::string(name) + " needs");
+    }
+}
+}  // namespace
+
+const ChatTemplate::Form* ChatTemplate::find(std::string_view name) {
+    static constexpr Form forms[] = {
+        {"qwen3", true, true, std::nullopt, renderQwen3},
+        {"qwen2.5", false, true, "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.", renderQwen25},
+        {"chatml", false, false, std::nullopt, renderChatml},
+    };
+    for (const Form& form : forms) {
+        if (form.name == name) return &form;
+    }
+    return nullptr;
+}
+
+std::string ChatTemplate::names() { return "qwen3, qwen2.5, chatml"; }
+
+ChatTemplate::ChatTemplate(std::string_view name) : form_(find(name)) {
+    if (!form_) {
+        throw UnsupportedError("chat template: there is none called " + std::string(name) + "; choose one of " +
+                               names());
+    }
+    if (form_->system) system_ = *form_->system;
+}
+
+ChatTemplate ChatTemplate::ofText(std::string_view text) {
+    const std::string one = unified(text);
+    const std::uint64_t hash = fingerprint(one);
+    for (const KnownText& known : knownTexts) {
+        if (known.fingerprint == hash) return ChatTemplate(known.form);
+    }
+    ChatTemplate chatml("chatml");
+    for (const KnownShape& shape : knownShapes) {
+        if (hasShape(one, shape, chatml.system_)) return chatml;
+    }
+    char hex[17];
+    std::snprintf(hex, sizeof hex, "%016llx", static_cast<unsigned long long>(hash));
+    throw UnsupportedError("chat template: the file's is not known (" + std::to_string(text.size()) +
+                           " bytes, fingerprint " + hex + ", beginning \"" + one.substr(0, 60) +
+                           "\"); choose one that writes the same: " + names());
+}
+
+std::string_view ChatTemplate::name() const { return form_->name; }
+bool ChatTemplate::thinks() const { return form_->thinks; }
+
+std::vector<TextPart> ChatTemplate::render(std::span<const Message> messages, const RenderOptions& options) const {
+    if (messages.empty()) throw ValueError("chat template: there are no messages");
+    bool calls = !options.tools.empty();
+    for (const Message& message : messages) {
+        const std::string& role = message.role;
+        if (role != "system" && role != "user" && role != "assistant" && role != "tool") {
+            throw ValueError("chat template: the role " + role + " is none of system, user, assistant and tool");
+        }
+        calls = calls || !message.toolCalls.empty() || role == "tool";
+    }
+    if (calls && !form_->tools) {
+        throw UnsupportedError("chat template: " + std::string(name()) +
+                               " has no place for tools; leave them out, or choose "
+                               "qwen3 or qwen2.5");
+    }
+    PromptWriter writer;
+    form_->render(writer, {messages, options, system_});
+    return writer.take();
+}
+
+ChatTemplate chatTemplateOf(const Vocabulary& vocabulary, const std::optional<std::string>& name) {
+    if (!name && !vocabulary.chatTemplate && !vocabulary.marker("<|im_start|>")) {
+        throw UnsupportedError(
+            "chat template: " + vocabulary.source +
+            " has none, and no ChatML tokens: it is no chat model; generate continues a text instead");
+    }
+    const ChatTemplate chosen = name                      ? ChatTemplate(*name)
+                                : vocabulary.chatTemplate ? ChatTemplate::ofText(*vocabulary.chatTemplate)
+                                                          : ChatTemplate("chatml");
+    checkMarkers(vocabulary, chosen.name());
+    return chosen;
+}
+
+}  // namespace axial::llm
