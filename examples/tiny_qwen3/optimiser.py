@@ -15,11 +15,11 @@ def orthogonal(g):
     """An approximately orthogonal matrix with the singular vectors of g."""
     a, b, c = 3.4445, -4.7750, 2.0315
     turned = g.shape[0] > g.shape[1]
-    x = (g.T if turned else g)
-    x = (x / (jnp.linalg.norm(x) + 1e-7)).astype(jnp.bfloat16)
+    x = (g / (jnp.linalg.norm(g) + 1e-7)).astype(jnp.bfloat16)
+    x = network.row_major(x.T) if turned else x
 
     def dot(p, q):
-        return jnp.dot(p, q, preferred_element_type=jnp.float32)
+        return jnp.dot(network.row_major(p), network.row_major(q), preferred_element_type=jnp.float32)
 
     for _ in range(5):
         s = dot(x, x.T).astype(jnp.bfloat16)
@@ -40,17 +40,29 @@ def clip(slopes, limit=1.0):
     return jax.tree.map(lambda x: x * scale, slopes)
 
 
-def update(weights, state, slopes, factor):
+def orthogonal_in_parts(matrices, axis):
+    """orthogonal() of each matrix of a list; each device of the mesh axis does its part of them."""
+    devices = jax.lax.axis_size(axis)
+    share = len(matrices) // devices
+    assert share * devices == len(matrices)
+    mine = jax.lax.dynamic_slice_in_dim(jnp.stack(matrices), share * jax.lax.axis_index(axis), share)
+    done = jnp.stack([orthogonal(mine[i]) for i in range(share)])
+    return list(jax.lax.all_gather(done, axis, tiled=True))
+
+
+def update(weights, state, slopes, factor, axis):
     """One step; factor is the schedule's share of the full learning rates."""
     slopes = clip(slopes)
     steps = state["steps"] + 1
+    ahead = {}
+    for name in network.MATRICES:
+        pairs = zip(slopes["layers"], state["first"]["layers"])
+        ahead[name] = orthogonal_in_parts([(1 - MOMENTUM * MOMENTUM) * g[name] + MOMENTUM * MOMENTUM * m[name] for g, m in pairs], axis)
 
-    def muon(w, g, m):
-        m = MOMENTUM * m + (1 - MOMENTUM) * g
-        ahead = MOMENTUM * m + (1 - MOMENTUM) * g
+    def muon(w, g, m, direction):
         rate = MUON_RATE * factor
         gain = max(1.0, w.shape[1] / w.shape[0]) ** 0.5
-        return w - rate * gain * orthogonal(ahead) - rate * DECAY * w, m
+        return w - rate * gain * direction - rate * DECAY * w, MOMENTUM * m + (1 - MOMENTUM) * g
 
     def adam(w, g, m, v):
         m = BETA1 * m + (1 - BETA1) * g
@@ -62,11 +74,12 @@ def update(weights, state, slopes, factor):
     new, first, second = ({"layers": []} for _ in range(3))
     for name in ("embed", "norm"):
         new[name], first[name], second[name] = adam(weights[name], slopes[name], state["first"][name], state["second"][name])
-    for w, g, m, v in zip(weights["layers"], slopes["layers"], state["first"]["layers"], state["second"]["layers"]):
+    layers = zip(weights["layers"], slopes["layers"], state["first"]["layers"], state["second"]["layers"])
+    for i, (w, g, m, v) in enumerate(layers):
         nw, nm, nv = {}, {}, {}
         for name in w:
             if name in network.MATRICES:
-                nw[name], nm[name] = muon(w[name], g[name], m[name])
+                nw[name], nm[name] = muon(w[name], g[name], m[name], ahead[name][i])
                 nv[name] = v[name]
             else:
                 nw[name], nm[name], nv[name] = adam(w[name], g[name], m[name], v[name])

@@ -7,13 +7,17 @@
 
 Beside each set of weights lies the state of the optimiser (.state), which --start reads too."""
 import argparse
+import os
 import pickle
 import random
 import time
 
+DEVICES = 2                                    # a part of each step for each of two cores
+os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={DEVICES}"
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import PartitionSpec
 from tokenizers import Tokenizer
 
 import corpus
@@ -71,24 +75,47 @@ def packed_rows(tokenizer, seed, length, most):
 
 
 def batches(tokenizer, seed, length, most):
+    """Endless batches; every array has the device as its first axis."""
     rows = packed_rows(tokenizer, seed, length, most)
+
+    def part():
+        tokens, segments, weights = (np.array(x) for x in zip(*[next(rows) for _ in range(TOKENS // DEVICES // length)]))
+        at = np.flatnonzero(weights.ravel())[:TRAINED // DEVICES]
+        weight, place, target = (np.zeros(TRAINED // DEVICES, kind) for kind in (np.float32, np.int32, np.int32))
+        weight[:len(at)], place[:len(at)], target[:len(at)] = weights.ravel()[at], at - 1, tokens.ravel()[at]
+        return tokens.astype(np.int32), segments.astype(np.int32), place, target, weight
+
     while True:
-        tokens, segments, flags = (np.array(part) for part in zip(*[next(rows) for _ in range(TOKENS // length)]))
-        at = np.flatnonzero(flags.ravel())[:TRAINED]
-        weight, place, target = np.zeros(TRAINED, np.float32), np.zeros(TRAINED, np.int32), np.zeros(TRAINED, np.int32)
-        weight[:len(at)], place[:len(at)], target[:len(at)] = flags.ravel()[at], at - 1, tokens.ravel()[at]
-        yield tokens, segments, place, target, weight
+        yield tuple(np.stack(x) for x in zip(*[part() for _ in range(DEVICES)]))
 
 
-def loss(shape, weights, tokens, segments, place, target, weight):
+def loss(shape, weights, total, tokens, segments, place, target, weight):
     states = network.hidden_states(shape, weights, tokens, segments, fast=True)[place]
     scores = network.fast_product(states, weights["embed"].T)
     missed = jax.nn.logsumexp(scores, -1) - jnp.take_along_axis(scores, target[:, None], -1)[:, 0]
-    return jnp.sum(missed * weight) / weight.sum()
+    return jnp.sum(missed * weight) / total
 
 
-def share_of_rate(step, steps, falling):
-    return (steps - step) / steps if falling else min(1.0, (step + 1) / WARMUP)
+def stepper(shape):
+    """A jitted step of training, the batch shared out over the devices."""
+    def one(weights, state, factor, *batch):
+        batch = [x[0] for x in batch]
+        total = jax.lax.psum(batch[-1].sum(), "device")
+        value, slopes = jax.value_and_grad(lambda w: loss(shape, w, total, *batch))(weights)
+        value, slopes = jax.lax.psum((value, slopes), "device")
+        weights, state = optimiser.update(weights, state, slopes, factor, "device")
+        return weights, state, value
+
+    mesh = jax.make_mesh((DEVICES,), ("device",), axis_types=(jax.sharding.AxisType.Auto,))
+    whole, shared = PartitionSpec(), PartitionSpec("device")
+    return jax.jit(jax.shard_map(one, mesh=mesh, in_specs=(whole, whole, whole) + (shared,) * 5,
+                                 out_specs=(whole, whole, whole), check_vma=False), donate_argnums=(0, 1))
+
+
+def share_of_rate(step, given):
+    if given.falling:
+        return (given.steps - step) / given.steps
+    return 1.0 if given.start else min(1.0, (step + 1) / WARMUP)
 
 
 def keep(path, weights, state):
@@ -118,21 +145,17 @@ def main():
         state = optimiser.start(weights)
     print("parameters", network.count(weights), flush=True)
 
-    @jax.jit
-    def advance(weights, state, factor, *batch):
-        value, slopes = jax.value_and_grad(lambda w: loss(shape, w, *batch))(weights)
-        weights, state = optimiser.update(weights, state, slopes, factor)
-        return weights, state, value
-
+    advance = stepper(shape)
     source = batches(Tokenizer.from_file(given.tokenizer), given.seed, given.length, given.turns)
     began, losses = time.time(), []
     for step in range(given.steps):
-        factor = np.float32(share_of_rate(step, given.steps, given.falling))
+        factor = np.float32(share_of_rate(step, given))
         weights, state, value = advance(weights, state, factor, *next(source))
         losses.append(value)
         if (step + 1) % 100 == 0:
             spent = time.time() - began
-            mean = float(np.mean([float(x) for x in losses[-100:]]))
+            mean = float(np.mean([float(x) for x in losses]))
+            losses = []
             print(f"{step + 1} {spent:.0f}s loss {mean:.4f} rate {factor:.3f} {(step + 1) * TOKENS / spent:.0f} tok/s", flush=True)
         if (step + 1) % 250 == 0 or step + 1 == given.steps:
             keep(given.out, weights, state)
