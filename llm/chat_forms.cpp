@@ -71,9 +71,10 @@ Answer answerOf(const Message& message) {
         thoughts.remove_prefix(begin + open.size());
     return {strippedLeft(thoughts), strippedLeft(content.substr(content.rfind(close) + close.size()))};
 }
-}  // namespace
 
-void renderQwen3(PromptWriter& writer, const ChatRequest& request) {
+// All of Qwen3's conversation but the beginning of the answer. emptyThoughts: the last answer gets a place for thoughts
+// even if it has none.
+void qwen3Messages(PromptWriter& writer, const ChatRequest& request, bool emptyThoughts) {
     const std::span<const Message> messages = request.messages;
     if (!request.options.tools.empty()) {
         writer.markup("<|im_start|>system\n");
@@ -90,7 +91,8 @@ void renderQwen3(PromptWriter& writer, const ChatRequest& request) {
         } else if (message.role == "assistant") {
             const Answer answer = answerOf(message);
             writer.markup("<|im_start|>assistant\n");
-            if (i > question && (i + 1 == messages.size() || !answer.thoughts.empty())) {
+            const bool last = i + 1 == messages.size();
+            if (i > question && ((emptyThoughts && last) || !answer.thoughts.empty())) {
                 writer.markup("<think>\n").content(strippedRight(strippedLeft(answer.thoughts)));
                 writer.markup("\n</think>\n\n").content(strippedLeft(answer.content));
             } else {
@@ -106,9 +108,24 @@ void renderQwen3(PromptWriter& writer, const ChatRequest& request) {
             toolResponse(writer, messages, i);
         }
     }
+}
+}  // namespace
+
+void renderQwen3(PromptWriter& writer, const ChatRequest& request) {
+    qwen3Messages(writer, request, true);
     if (!request.options.generationPrompt) return;
     writer.markup("<|im_start|>assistant\n");
     if (!request.options.thinking) writer.markup("<think>\n\n</think>\n\n");
+}
+
+void renderQwen3Thinking(PromptWriter& writer, const ChatRequest& request) {
+    qwen3Messages(writer, request, true);
+    if (request.options.generationPrompt) writer.markup("<|im_start|>assistant\n<think>\n");
+}
+
+void renderQwen3Instruct(PromptWriter& writer, const ChatRequest& request) {
+    qwen3Messages(writer, request, false);
+    if (request.options.generationPrompt) writer.markup("<|im_start|>assistant\n");
 }
 
 void renderQwen25(PromptWriter& writer, const ChatRequest& request) {

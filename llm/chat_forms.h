@@ -17,6 +17,8 @@ struct ChatRequest {
 };
 
 void renderQwen3(PromptWriter& writer, const ChatRequest& request);
+void renderQwen3Thinking(PromptWriter& writer, const ChatRequest& request);
+void renderQwen3Instruct(PromptWriter& writer, const ChatRequest& request);
 void renderQwen25(PromptWriter& writer, const ChatRequest& request);
 void renderChatml(PromptWriter& writer, const ChatRequest& request);
 

@@ -1,15 +1,17 @@
 #include "axial/llm/chat_template.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "axial/llm/chat_forms.h"
+#include "axial/llm/unicode.h"
 #include "axial/tensor/error.h"
 
 namespace axial::llm {
 
 struct ChatTemplate::Form {
     std::string_view name;
-    bool thinks, tools;
+    bool thinks, canSkipThinking, tools;
     std::optional<std::string_view> system;
     void (*render)(PromptWriter&, const ChatRequest&);
 };
@@ -22,8 +24,8 @@ std::uint64_t fingerprint(std::string_view text) {
     return hash;
 }
 
-// Templates differ in what makes no difference: a line feed in a string is spelled \n or is one, and the file may end
-// with a few.
+// Templates differ in what makes no difference: a line feed in a string is spelled \n or is one, and there may be a few
+// at the end, or before a first tag that removes them.
 std::string unified(std::string_view text) {
     std::string result;
     for (std::size_t i = 0; i < text.size(); i++) {
@@ -35,6 +37,8 @@ std::string unified(std::string_view text) {
         }
     }
     result.erase(result.find_last_not_of(" \n") + 1);
+    const std::size_t first = result.find_first_not_of(" \n");
+    if (first != result.npos && result.compare(first, 3, "{%-") == 0) result.erase(0, first);
     return result;
 }
 
@@ -44,11 +48,14 @@ struct KnownText {
     std::string_view form;
 };
 constexpr KnownText knownTexts[] = {
-    {0xABB815B933A4981A, "qwen3"},    // Qwen3, April 2025
-    {0x11D394755CEF9355, "qwen2.5"},  // Qwen2.5 Instruct
+    {0xABB815B933A4981A, "qwen3"},           // Qwen3, April 2025
+    {0xCE57E9E6F63A81B2, "qwen3"},           // the same, as Unsloth spells it
+    {0xF12683DB822F0EDD, "qwen3-thinking"},  // Qwen3 Thinking 2507
+    {0x813D46D87D74A5C1, "qwen3-instruct"},  // Qwen3 Instruct 2507
+    {0x11D394755CEF9355, "qwen2.5"},         // Qwen2.5 Instruct
 };
 
-// Short ones, in two halves: between them stands the template's own system message, or nothing of the first half.
+// Short ones: `before` and `behind`, and between them nothing, or the template's own system message in its place.
 struct KnownShape {
     std::string_view before, system, behindSystem, behind;
 };
@@ -57,6 +64,19 @@ constexpr KnownShape knownShapes[] = {
     {"{% for message in messages %}", "{% if loop.first and messages[0]['role'] != 'system' %}{{ '<|im_start|>system\n",
      "<|im_end|>\n' }}{% endif %}",
      "{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}"
+     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"},
+    // The library transformers' of 2023.
+    {"{% if not add_generation_prompt is defined %}{% set add_generation_prompt = false %}{% endif %}"
+     "{% for message in messages %}",
+     "", "",
+     "{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}"
+     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"},
+    // Unsloth's.
+    {"{% for message in messages %}{% if message['role'] == 'user' %}{{'<|im_start|>user\n' + message['content'] + "
+     "'<|im_end|>\n'}}{% elif message['role'] == 'assistant' %}{{'<|im_start|>assistant\n' + message['content'] + "
+     "'<|im_end|>\n' }}{% else %}",
+     "", "",
+     "{{ '<|im_start|>system\n' + message['content'] + '<|im_end|>\n' }}{% endif %}{% endfor %}"
      "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"},
     {"{% for m in messages %}", "", "",
      "<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}"
@@ -89,21 +109,28 @@ void checkMarkers(const Vocabulary& vocabulary, std::string_view name) {
 }
 }  // namespace
 
-const ChatTemplate::Form* ChatTemplate::find(std::string_view name) {
-    static constexpr Form forms[] = {
-        {"qwen3", true, true, std::nullopt, renderQwen3},
-        {"qwen2.5", false, true, "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.", renderQwen25},
-        {"chatml", false, false, std::nullopt, renderChatml},
+std::span<const ChatTemplate::Form> ChatTemplate::forms() {
+    static constexpr Form all[] = {
+        {"qwen3", true, true, true, std::nullopt, renderQwen3},
+        {"qwen3-thinking", true, false, true, std::nullopt, renderQwen3Thinking},
+        {"qwen3-instruct", false, false, true, std::nullopt, renderQwen3Instruct},
+        {"qwen2.5", false, false, true, "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.",
+         renderQwen25},
+        {"chatml", false, false, false, std::nullopt, renderChatml},
     };
-    for (const Form& form : forms) {
-        if (form.name == name) return &form;
-    }
-    return nullptr;
+    return all;
 }
 
-std::string ChatTemplate::names() { return "qwen3, qwen2.5, chatml"; }
+std::string ChatTemplate::names() {
+    std::string names;
+    for (const Form& form : forms()) names += (names.empty() ? "" : ", ") + std::string(form.name);
+    return names;
+}
 
-ChatTemplate::ChatTemplate(std::string_view name) : form_(find(name)) {
+ChatTemplate::ChatTemplate(std::string_view name) {
+    for (const Form& form : forms()) {
+        if (form.name == name) form_ = &form;
+    }
     if (!form_) {
         throw UnsupportedError("chat template: there is none called " + std::string(name) + "; choose one of " +
                                names());
@@ -124,12 +151,14 @@ ChatTemplate ChatTemplate::ofText(std::string_view text) {
     char hex[17];
     std::snprintf(hex, sizeof hex, "%016llx", static_cast<unsigned long long>(hash));
     throw UnsupportedError("chat template: the file's is not known (" + std::to_string(text.size()) +
-                           " bytes, fingerprint " + hex + ", beginning \"" + one.substr(0, 60) +
+                           " bytes, fingerprint " + hex + ", beginning \"" +
+                           replaceInvalidUtf8(one.substr(0, std::min<std::size_t>(60, one.find('\n')))) +
                            "\"); choose one that writes the same: " + names());
 }
 
 std::string_view ChatTemplate::name() const { return form_->name; }
 bool ChatTemplate::thinks() const { return form_->thinks; }
+bool ChatTemplate::canSkipThinking() const { return form_->canSkipThinking; }
 
 std::vector<TextPart> ChatTemplate::render(std::span<const Message> messages, const RenderOptions& options) const {
     if (messages.empty()) throw ValueError("chat template: there are no messages");

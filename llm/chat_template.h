@@ -31,9 +31,11 @@ struct RenderOptions {
 
 // A stored template is a program in the language Jinja, which is not interpreted here: the templates below are known by
 // their text, and others are refused. All of them are forms of ChatML: <|im_start|>ROLE\nCONTENT<|im_end|>\n.
-//   qwen3    thoughts between <think> and </think>, left out of all turns before the last question; tools
-//   qwen2.5  a system message of its own where the conversation has none; tools
-//   chatml   nothing else, but for a system message where the template has one
+//   qwen3           thoughts between <think> and </think>, left out of all turns before the last question; tools
+//   qwen3-thinking  the same, but the answer always begins inside of thoughts (Qwen3-...-Thinking-2507)
+//   qwen3-instruct  the same, and the answer has no thoughts (Qwen3-...-Instruct-2507)
+//   qwen2.5         a system message of its own where the conversation has none; tools
+//   chatml          nothing else, but for a system message where the template has one
 class ChatTemplate {
   public:
     // Throws UnsupportedError for a name that is not one of names().
@@ -43,8 +45,9 @@ class ChatTemplate {
     static std::string names();
 
     std::string_view name() const;
-    // Whether the answer may begin with thoughts, and RenderOptions::thinking makes a difference.
+    // Whether the answer may have thoughts, and whether RenderOptions::thinking can keep it from them.
     bool thinks() const;
+    bool canSkipThinking() const;
 
     // The prompt, in parts: what the template writes is to be parsed for markers, what stands in messages and tools is
     // not, so that no message can end its own turn or begin another's. Joined, the parts are what Jinja makes of the
@@ -55,9 +58,9 @@ class ChatTemplate {
 
   private:
     struct Form;
-    static const Form* find(std::string_view name);
+    static std::span<const Form> forms();
 
-    const Form* form_;
+    const Form* form_ = nullptr;
     std::optional<std::string> system_;  // the template's own system message
 };
 

@@ -1,6 +1,7 @@
 #include "axial/llm/vocabulary.h"
 
 #include "axial/llm/gguf.h"
+#include "axial/llm/unicode.h"
 #include "axial/llm/vocabulary_builder.h"
 #include "axial/tensor/error.h"
 
@@ -30,6 +31,8 @@ namespace {
     throw FileError("vocabulary: " + file.path().string() + ": " + text);
 }
 
+std::string shown(std::string_view name) { return replaceInvalidUtf8(name.substr(0, 80)); }
+
 const PreTokenizerRules& rulesOf(const GgufFile& file, const std::optional<std::string>& given, std::string& name) {
     const MetadataValue* value = file.find("tokenizer.ggml.pre");
     if (!given && !value) {
@@ -42,7 +45,7 @@ const PreTokenizerRules& rulesOf(const GgufFile& file, const std::optional<std::
     name = given ? *given : std::string(value->string());
     const PreTokenizerRules* rules = findPreTokenizer(name);
     if (!rules) {
-        throw UnsupportedError("vocabulary: " + file.path().string() + ": the pre-tokenizer " + name +
+        throw UnsupportedError("vocabulary: " + file.path().string() + ": the pre-tokenizer " + shown(name) +
                                " is not known; give one that cuts the same way: " + preTokenizerNames());
     }
     return *rules;

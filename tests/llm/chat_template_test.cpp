@@ -56,6 +56,44 @@ TEST_SUITE("chat template") {
         CHECK(cases == 120);
     }
 
+    TEST_CASE("the two templates of July 2025, with thoughts always and never") {
+        const Json cases = Json::parse(readFile(AXIAL_TEST_DATA "/chat_2507.json"));
+        CHECK(cases.size() == 12);
+        for (const auto& [name, line] : cases.items()) {
+            CAPTURE(name);
+            RenderOptions options{line["add_generation_prompt"], true, {}};
+            if (!line["tools"].is_null()) {
+                for (const Json& tool : line["tools"]) options.tools.push_back(tool.dump());
+            }
+            const std::vector<Message> messages = messagesFromJson(line["messages"].dump());
+            for (const char* form : {"qwen3-thinking", "qwen3-instruct"}) {
+                CHECK(joined(ChatTemplate(form).render(messages, options)) == line[form].get<std::string>());
+            }
+        }
+        CHECK(ChatTemplate("qwen3-thinking").thinks());
+        CHECK_FALSE(ChatTemplate("qwen3-thinking").canSkipThinking());
+        CHECK_FALSE(ChatTemplate("qwen3-instruct").thinks());
+        CHECK(ChatTemplate("qwen3").canSkipThinking());
+    }
+
+    TEST_CASE("spellings of one template that make no difference") {
+        const std::string turns =
+            "{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}"
+            "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+        const std::string loop = "{% for message in messages %}";
+        const std::vector<Message> question{{"user", "Hi"}};
+        const std::string plain = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n";
+        CHECK(joined(ChatTemplate::ofText(loop + turns).render(question)) == plain);
+        CHECK(joined(ChatTemplate::ofText(loop + turns + "\n\n").render(question)) == plain);
+        const std::string system = "{% if loop.first and messages[0]['role'] != 'system' %}{{ '<|im_start|>system\\n";
+        CHECK(joined(ChatTemplate::ofText(loop + system + "Be kind.<|im_end|>\\n' }}{% endif %}" + turns)
+                         .render(question)) == "<|im_start|>system\nBe kind.<|im_end|>\n" + plain);
+        CHECK_THROWS_AS(ChatTemplate::ofText(loop + system + "It' + x + 's<|im_end|>\\n' }}{% endif %}" + turns),
+                        UnsupportedError);
+        CHECK_THROWS_AS(ChatTemplate::ofText(loop + "{{ other }}" + turns), UnsupportedError);
+        CHECK_THROWS_AS(ChatTemplate::ofText(loop), UnsupportedError);
+    }
+
     TEST_CASE("SmolLM2's prompt") {
         if (!oracle::present()) return;
         const ChatTemplate chat = ChatTemplate::ofText(

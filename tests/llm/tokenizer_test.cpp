@@ -1,6 +1,9 @@
 // The tokenizer against ids that Hugging Face tokenizers computed (tokens.jsonl and its neighbours).
 #include "axial/llm/tokenizer.h"
 
+#include <atomic>
+#include <thread>
+
 #include "axial/llm/unicode.h"
 #include "tokenizer_data.h"
 
@@ -81,5 +84,25 @@ TEST_SUITE("tokenizer") {
                       line["ids"].get<Ids>());
             }
         }
+    }
+
+    TEST_CASE("threads share one tokenizer") {
+        if (!oracle::present()) return;
+        const std::vector<Json> lines = readLines(oracle::path("tokenizer/chunks.jsonl"));
+        std::vector<std::string> texts;
+        std::vector<Ids> ids;
+        for (const Json& line : lines) {
+            texts.push_back(line["text"]);
+            ids.push_back(qwen3().encode(texts.back()));
+        }
+        std::atomic<int> different = 0;
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 4; t++) {
+            threads.emplace_back([&] {
+                for (std::size_t i = 0; i < texts.size(); i++) different += qwen3().encode(texts[i]) != ids[i];
+            });
+        }
+        for (std::thread& thread : threads) thread.join();
+        CHECK(different == 0);
     }
 }
