@@ -1,0 +1,37 @@
+// Which tests a benchmark runs, and what comes of one.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "axial/tensor/format.h"
+#include "options.h"
+
+namespace axial::cli {
+
+struct BenchTest {
+    std::size_t prompt = 0, generate = 0, depth = 0;  // tokens
+    std::size_t threads = 0, batch = 0, ubatch = 0;
+    Format cache = Format::f16;
+
+    // "pp512", "tg128", "pp512+tg128", with " @ d1024" at a depth.
+    std::string name() const;
+};
+
+// Every combination of the flags' lists, in llama-bench's order. UsageError for a list that cannot be read.
+std::vector<BenchTest> planOf(const Options& options);
+
+struct BenchResult {
+    BenchTest test;
+    std::vector<double> seconds;  // of each repetition
+    std::string time;             // when it began, in UTC
+
+    std::vector<double> rates() const;  // tokens per second
+};
+
+double mean(const std::vector<double>& values);
+// The standard deviation of a sample (n - 1); 0 for a single value.
+double deviation(const std::vector<double>& values);
+
+}  // namespace axial::cli

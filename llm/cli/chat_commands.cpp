@@ -1,0 +1,206 @@
+#include "chat_commands.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "axial/tensor/error.h"
+#include "command_line.h"
+#include "flags.h"
+#include "input.h"
+#include "reply_settings.h"
+#include "terminal.h"
+
+namespace axial::cli {
+namespace {
+
+// The flags that /set can change: those that a reply looks at.
+std::vector<const Flag*> settable() {
+    std::vector<const Flag*> list;
+    for (const Flag* flag : flagsOf(chat))
+        if (flag->group == "Sampling" || flag->group == "Reply") list.push_back(flag);
+    return list;
+}
+
+// "--top-k" as people type it in a chat: top-k, top_k.
+std::string nameOf(const Flag& flag) { return std::string(flag.longName().substr(2)); }
+
+std::string trimmed(std::string_view text) {
+    const std::size_t from = std::min(text.find_first_not_of(" \t"), text.size());
+    return std::string(text.substr(from, text.find_last_not_of(" \t") + 1 - from));
+}
+
+std::vector<llm::Message> messagesIn(const std::string& path) {
+    const nlohmann::json json = nlohmann::json::parse(readFile(path), nullptr, false);
+    if (!json.is_object() || !json.contains("messages") || !json["messages"].is_array())
+        throw FileError(path + ": is no saved chat: a JSON object with a list \"messages\" is expected");
+    std::vector<llm::Message> messages;
+    for (const nlohmann::json& m : json["messages"]) {
+        if (!m.is_object() || !m.contains("role") || !m.contains("content") || !m["role"].is_string() ||
+            !m["content"].is_string())
+            throw FileError(path + ": message " + std::to_string(messages.size() + 1) +
+                            " has no text for \"role\" and \"content\"");
+        messages.push_back({m["role"], m["content"]});
+    }
+    return messages;
+}
+
+}  // namespace
+
+struct ChatCommands::Command {
+    std::string_view name, arguments, help;
+    void (ChatCommands::*run)(const std::string&);  // null: ends the chat
+};
+
+const ChatCommands::Command ChatCommands::commands[] = {
+    {"/help", "", "this list", &ChatCommands::help},
+    {"/clear", "", "forget the conversation, but for the system message", &ChatCommands::clear},
+    {"/regen", "", "answer the last message again", &ChatCommands::regenerate},
+    {"/system", "[TEXT]", "set the system message; without TEXT, remove it", &ChatCommands::system},
+    {"/set", "[NAME VALUE]", "change a setting, as in /set temp 0.2 or /set think off; without NAME, list them",
+     &ChatCommands::set},
+    {"/show", "", "the model, the settings and the messages so far", &ChatCommands::show},
+    {"/save", "FILE", "write the messages to a JSON file", &ChatCommands::save},
+    {"/load", "FILE", "go on from saved messages", &ChatCommands::load},
+    {"/read", "FILE", "put the text of a file before the next message", &ChatCommands::read},
+    {"/tokens", "", "how much of the context is used", &ChatCommands::tokens},
+    {"/exit", "", "end; so do /bye and Ctrl-D", nullptr},
+    {"/bye", "", "", nullptr},
+};
+
+ChatCommands::Next ChatCommands::run(const std::string& line) {
+    const std::size_t space = std::min(line.find_first_of(" \t"), line.size());
+    const std::string name = line.substr(0, space), arguments = trimmed(std::string_view(line).substr(space));
+    std::vector<std::string_view> names;
+    for (const Command& command : commands) {
+        names.push_back(command.name);
+        if (command.name != name) continue;
+        if (!command.run) return Next::end;
+        try {
+            if (!command.arguments.empty() && command.arguments.front() != '[' && arguments.empty())
+                throw UsageError("needs a value: " + name + " " + std::string(command.arguments));
+            (this->*command.run)(arguments);
+        } catch (const UsageError& e) {
+            note(name + ": " + e.what() + "\n");
+        } catch (const Error& e) {
+            note(name + ": " + e.what() + "\n");
+        }
+        return Next::readOn;
+    }
+    const std::string near = nearest(name, names);
+    note("unknown command " + name + (near.empty() ? "" : "; did you mean " + near + "?") +
+         " /help lists the commands; a message that begins with \"/\" needs a space before it\n");
+    return Next::readOn;
+}
+
+void ChatCommands::help(const std::string&) {
+    std::string text;
+    for (const Command& command : commands) {
+        if (command.help.empty()) continue;
+        std::string row = "  " + std::string(command.name) + " " + std::string(command.arguments);
+        row.resize(24, ' ');
+        text += row + std::string(command.help) + "\n";
+    }
+    note(text +
+         "  \"\"\"                   begins a message of several lines, and ends it\n"
+         "Ctrl-C stops a reply; at the prompt it ends the chat.\n");
+}
+
+void ChatCommands::clear(const std::string&) {
+    session_.clear();
+    attached_.clear();
+    note("the conversation is forgotten\n");
+}
+
+void ChatCommands::regenerate(const std::string&) { showEnd(session_.regenerate()); }
+
+void ChatCommands::system(const std::string& text) {
+    session_.setSystemMessage(text);
+    note(text.empty() ? "there is no system message now\n" : "the system message is set\n");
+}
+
+void ChatCommands::set(const std::string& text) {
+    const std::size_t space = std::min(text.find_first_of(" \t="), text.size());
+    std::string name = text.substr(0, space), value = trimmed(std::string_view(text).substr(space));
+    if (value.starts_with('=')) value = trimmed(std::string_view(value).substr(1));
+    std::replace(name.begin(), name.end(), '_', '-');
+    if (name.starts_with("--")) name.erase(0, 2);
+    bool inverted = false;
+    if (name == "think") {
+        name = "no-think";
+        inverted = true;
+    }
+    std::vector<std::string> names;
+    for (const Flag* flag : settable()) {
+        names.push_back(nameOf(*flag));
+        if (names.back() != name) continue;
+        if (value.empty() && !flag->isSwitch()) throw UsageError(name + " needs a value");
+        if (flag->isSwitch()) {
+            const bool on = value.empty() || value == "on" || value == "true";
+            if (!on && value != "off" && value != "false") throw UsageError("\"" + value + "\" is not on or off");
+            value = on != inverted ? "true" : "false";
+        }
+        Options changed = session_.options();
+        store(*flag, value, changed);
+        session_.setOptions(changed);
+        note(described(session_.sampler().settings()) + "\n");
+        return;
+    }
+    std::string list;
+    for (const std::string& known : names)
+        if (known != "no-think") list += (list.empty() ? "think, " : ", ") + known;
+    if (name.empty()) return note("settings: " + list + "\nnow: " + described(session_.sampler().settings()) + "\n");
+    throw UsageError("there is no setting \"" + name + "\"; these can be set: " + list);
+}
+
+void ChatCommands::show(const std::string&) {
+    std::string text = session_.modelName() + "\n" + described(session_.sampler().settings()) + ", seed " +
+                       std::to_string(session_.sampler().seed()) + ", thinking " +
+                       (session_.options().noThink ? "off" : "on") + "\n";
+    for (const llm::Message& message : session_.messages()) text += message.role + ": " + message.content + "\n";
+    note(text);
+    tokens({});
+}
+
+void ChatCommands::save(const std::string& path) {
+    nlohmann::ordered_json json;
+    json["messages"] = nlohmann::ordered_json::array();
+    for (const llm::Message& m : session_.messages())
+        json["messages"].push_back({{"role", m.role}, {"content", m.content}});
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    file.close();
+    if (!file) throw FileError(path + ": cannot be written: " + std::strerror(errno));
+    note(std::to_string(session_.messages().size()) + " messages are saved\n");
+}
+
+void ChatCommands::load(const std::string& path) {
+    session_.setMessages(messagesIn(path));
+    note("the chat goes on after " + std::to_string(session_.messages().size()) + " messages\n");
+}
+
+void ChatCommands::read(const std::string& path) {
+    const std::string text = readFile(path);
+    attached_ += text + (text.ends_with('\n') ? "\n" : "\n\n");
+    note(std::to_string(text.size()) + " bytes will stand before your next message\n");
+}
+
+void ChatCommands::tokens(const std::string&) {
+    note(std::to_string(session_.used()) + " of " + std::to_string(session_.capacity()) +
+         " tokens of the context are used\n");
+}
+
+void ChatCommands::showEnd(const llm::Reply& reply) const {
+    const Options& options = session_.options();
+    if (options.quiet) return;
+    std::string text;
+    if (reply.end == llm::ReplyEnd::contextFull)
+        text = "note: the context of " + std::to_string(session_.capacity()) +
+               " tokens is full; /clear starts anew, and -c N at the start makes it larger\n";
+    if (reply.end == llm::ReplyEnd::length)
+        text = "note: stopped after " + std::to_string(options.predict) + " tokens (-n)\n";
+    note(text + faint(speeds(reply), stderrIsTerminal()) + "\n");
+}
+
+}  // namespace axial::cli

@@ -1,0 +1,122 @@
+#include "chat_session.h"
+
+#include "axial/llm/stream_decoder.h"
+#include "flags.h"
+#include "interrupt.h"
+#include "model_facts.h"
+#include "reply_settings.h"
+#include "terminal.h"
+
+namespace axial::cli {
+namespace {
+
+Thoughts thoughtsIn(const Options& options) {
+    if (!stdoutIsTerminal()) return options.showThinking ? Thoughts::asText : Thoughts::hidden;
+    return options.hideThinking ? Thoughts::hidden : Thoughts::dimmed;
+}
+
+// Whether the template has written <think> for the model.
+bool opensThoughts(const std::vector<llm::TextPart>& prompt) {
+    if (prompt.empty()) return false;
+    std::string_view end = prompt.back().text;
+    end = end.substr(0, end.find_last_not_of(" \n") + 1);
+    return end.ends_with("<think>");
+}
+
+}  // namespace
+
+ChatSession::ChatSession(const llm::LoadedModel& loaded, const Options& options)
+    : loaded_(loaded),
+      options_(options),
+      template_(llm::chatTemplateOf(loaded.tokenizer->vocabulary(), options.chatTemplate)),
+      engine_(makeEngine(loaded, options)),
+      conversation_(engine_,
+                    engine_.makeCache(contextSize(loaded.model->hyperparameters(), options), cacheFormat(options))),
+      sampler_(makeSampler()) {}
+
+llm::Sampler ChatSession::makeSampler() const {
+    return llm::Sampler(samplingIn(options_, loaded_.file, !options_.noThink && template_.thinks()));
+}
+
+std::string ChatSession::modelName() const {
+    const ModelFacts facts(loaded_.file);
+    const std::string& name = facts.hyperparameters.name;
+    return name.empty() ? facts.typeName() : name + " (" + facts.typeName() + ")";
+}
+
+void ChatSession::setOptions(const Options& options) {
+    const Options before = std::exchange(options_, options);
+    try {
+        sampler_ = makeSampler();
+    } catch (...) {
+        options_ = before;
+        throw;
+    }
+}
+
+std::string ChatSession::systemMessage() const {
+    return !messages_.empty() && messages_.front().role == "system" ? messages_.front().content : "";
+}
+
+void ChatSession::setSystemMessage(const std::string& text) {
+    if (!messages_.empty() && messages_.front().role == "system") messages_.erase(messages_.begin());
+    if (!text.empty()) messages_.insert(messages_.begin(), {"system", text, {}, {}});
+}
+
+void ChatSession::clear() {
+    const std::string system = systemMessage();
+    messages_.clear();
+    setSystemMessage(system);
+    conversation_.truncate(0);
+}
+
+llm::Reply ChatSession::send(const std::string& text) {
+    messages_.push_back({"user", text, {}, {}});
+    try {
+        return answer();
+    } catch (...) {
+        messages_.pop_back();
+        throw;
+    }
+}
+
+llm::Reply ChatSession::regenerate() {
+    std::size_t last = messages_.size();
+    while (last > 0 && messages_[last - 1].role != "user") --last;
+    if (last == 0) throw UsageError("there is no message yet that could be answered again");
+    const std::vector<llm::Message> before = messages_;
+    messages_.resize(last);
+    try {
+        return answer();
+    } catch (...) {
+        messages_ = before;
+        throw;
+    }
+}
+
+llm::Reply ChatSession::answer() {
+    const std::vector<llm::TextPart> parts = template_.render(messages_, {.thinking = !options_.noThink});
+    const std::vector<llm::TokenId> prompt = loaded_.tokenizer->encode(parts);
+    const llm::ReplyOptions replyOptions = replyOptionsIn(options_, loaded_.tokenizer->vocabulary().endOfGeneration);
+    if (options_.verbose)
+        note(std::to_string(prompt.size()) + " tokens of prompt, " + described(sampler_.settings()) + ", seed " +
+             std::to_string(sampler_.seed()) + "\n");
+
+    ReplyPrinter printer(thoughtsIn(options_), opensThoughts(parts));
+    std::string text;
+    const Interruptible interruptible;
+    const llm::Reply reply = conversation_.reply(prompt, sampler_, llm::StreamDecoder(*loaded_.tokenizer), replyOptions,
+                                                 [&](std::string_view piece) {
+                                                     text += piece;
+                                                     printer.show(piece);
+                                                 });
+    printer.finish();
+    // A question without an answer would be followed by another question.
+    if (reply.tokens.empty() && reply.end == llm::ReplyEnd::cancelled)
+        messages_.pop_back();
+    else
+        messages_.push_back({"assistant", text, {}, {}});
+    return reply;
+}
+
+}  // namespace axial::cli

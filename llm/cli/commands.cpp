@@ -1,0 +1,32 @@
+#include "commands.h"
+
+#include "flags.h"
+
+namespace axial::cli {
+
+std::span<const Command> allCommands() {
+    static constexpr Command commands[] = {
+        {chat, "chat", "axial chat [-m MODEL] [-p TEXT]",
+         "Talk with a model. With -p, or when stdin or stdout is no terminal: one turn, and only the answer on stdout.",
+         runChat},
+        {generate, "generate", "axial generate [-m MODEL] -p TEXT [-n N]",
+         "Continue a text, token by token, with no chat template around it.", runGenerate},
+        {info, "info", "axial info [MODEL] [--tensors] [-o json]",
+         "Show what a model file holds: hyperparameters with their named axes, parameters, formats, memory, tokenizer.",
+         runInfo},
+        {tokenize, "tokenize", "axial tokenize [-m MODEL] [-p TEXT | -f FILE]",
+         "Show the token ids of a text, taken byte for byte from -p, -f or stdin.", runTokenize},
+        {detokenize, "detokenize", "axial detokenize [-m MODEL] [--ids IDS | -f FILE]",
+         "Write the text of token ids, from --ids, -f or stdin.", runDetokenize},
+        {logits, "logits", "axial logits [-m MODEL] --ids IDS [--all] -o FILE",
+         "Write the logits that a model gives after the last token, or after each.", runLogits},
+        {bench, "bench", "axial bench [-m MODEL,...] [-p N,...] [-n N,...]",
+         "Measure tokens per second with llama-bench's tests and columns. Tokens are random; choosing and decoding "
+         "them "
+         "is not part of the time.",
+         runBench},
+    };
+    return commands;
+}
+
+}  // namespace axial::cli

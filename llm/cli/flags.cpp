@@ -1,0 +1,141 @@
+#include "flags.h"
+
+namespace axial::cli {
+namespace {
+
+constexpr double maxWhole = 9e15, maxSize = 1 << 24;
+constexpr unsigned replies = chat | generate, computes = replies | logits, everywhere = 127;
+constexpr std::string_view cacheTypes = "f32,f16,q8_0";
+
+constexpr Values from(double least, double most) { return {.least = least, .most = most}; }
+constexpr Values oneOf(std::string_view choices) { return {.choices = choices}; }
+constexpr Values listOf(std::string_view choices) { return {.choices = choices, .list = true}; }
+constexpr Values listFrom(double least, double most) { return {.least = least, .most = most, .list = true}; }
+
+const Flag flags[] = {
+    {info, "Model", "MODEL", "MODEL", "the model, as with -m", &Options::model},
+    {everywhere & ~bench, "Model", "-m,--model", "FILE",
+     "a GGUF file, or any file of a split one; without it, the small bundled model", &Options::model},
+    {bench, "Model", "-m,--model", "LIST", "GGUF files, separated by commas; without it, the small bundled model",
+     &Options::model},
+    {everywhere & ~bench, "Model", "--pre-tokenizer", "NAME",
+     "cut text by these rules instead of those that the file names (qwen2, llama-bpe, gpt-2, ...)",
+     &Options::preTokenizer},
+    {replies | info, "Model", "-c,--ctx-size", "N",
+     "how many tokens prompt and reply may have together; 0: as many as the model was trained for",
+     &Options::contextSize, from(0, maxSize)},
+    {computes, "Model", "-ctk,--cache-type-k", "TYPE",
+     "number format of the cached keys: f32, f16 or q8_0 (default f16). Keys and values share one format; giving "
+     "either sets both",
+     &Options::cacheTypeK, oneOf(cacheTypes)},
+    {computes, "Model", "-ctv,--cache-type-v", "TYPE", "number format of the cached values, as with -ctk",
+     &Options::cacheTypeV, oneOf(cacheTypes)},
+    {bench, "Model", "-ctk,--cache-type-k", "LIST", "number formats of the cache: f32, f16, q8_0", &Options::benchCache,
+     listOf(cacheTypes)},
+    {bench, "Model", "-ctv,--cache-type-v", "LIST", "the same; the values always have the format of the keys",
+     &Options::benchCache, listOf(cacheTypes)},
+    {computes | bench, "Model", "--activations", "ARITHMETIC",
+     "int8 rounds activations to 8 bits before they meet quantised weights, which is fast; float32 is exact",
+     &Options::activations, oneOf("int8,float32")},
+    {computes, "Model", "-t,--threads", "N", "threads; 0: one for each core that this process may use",
+     &Options::threads, from(0, 256)},
+    {computes, "Model", "-tb,--threads-batch", "N", "threads while the prompt is read; 0: as many as -t says",
+     &Options::threadsBatch, from(0, 256)},
+    {replies, "Model", "-b,--batch-size", "N", "most prompt tokens between two looks at Ctrl-C", &Options::batch,
+     from(1, maxSize)},
+    {replies, "Model", "-ub,--ubatch-size", "N", "most prompt tokens computed at once", &Options::ubatch,
+     from(1, maxSize)},
+
+    {chat, "Text", "-p,--prompt", "TEXT", "the message: one turn with it, then exit; \"-\" reads it from stdin",
+     &Options::prompt},
+    {generate | tokenize, "Text", "-p,--prompt", "TEXT", "the text; \"-\" reads it from stdin", &Options::prompt},
+    {detokenize, "Text", "-p,--prompt", "IDS", "token ids, separated by commas or spaces; \"-\" reads them from stdin",
+     &Options::prompt},
+    {replies | tokenize | detokenize, "Text", "-f,--file", "FILE", "the same from a file; \"-\" is stdin",
+     &Options::file},
+    {detokenize | logits, "Text", "--ids", "IDS", "token ids, separated by commas or spaces", &Options::ids},
+    {chat, "Text", "-sys,--system-prompt", "TEXT", "the system message: what the model is to be and do",
+     &Options::system},
+    {chat, "Text", "-sysf,--system-prompt-file", "FILE", "the system message from a file", &Options::systemFile},
+    {chat, "Text", "--chat-template", "NAME", "qwen3, qwen2.5 or chatml, instead of the template that the file has",
+     &Options::chatTemplate},
+    {tokenize, "Text", "--no-special", "", "read markers such as <|im_end|> in the text as plain text",
+     &Options::noSpecial},
+
+    {replies, "Reply", "-n,--predict", "N", "at most N tokens of reply; -1: until the model ends it", &Options::predict,
+     from(-1, maxWhole)},
+    {replies, "Reply", "--stop", "TEXT", "end the reply before this text; may be given several times", &Options::stop},
+    {chat, "Reply", "--no-think", "", "answer without thinking first", &Options::noThink},
+    {chat, "Reply", "--hide-thinking", "", "do not show the thoughts on a terminal", &Options::hideThinking},
+    {chat, "Reply", "--show-thinking", "", "write the thoughts to a pipe or file, too", &Options::showThinking},
+
+    {replies, "Sampling", "--temp", "T",
+     "temperature; 0: always the best token. This and the next three have the "
+     "model's advice as their default, else Qwen3's: 0.6, 20, 0.95, 0 with thinking, 0.7, 20, 0.8, 0 without",
+     &Options::temperature, from(0, 1e6)},
+    {replies, "Sampling", "--top-k", "K", "choose among the K best tokens; 0: all", &Options::topK, from(-1, maxWhole)},
+    {replies, "Sampling", "--top-p", "P", "choose among the best tokens that together have this probability; 1: all",
+     &Options::topP, from(0, 1)},
+    {replies, "Sampling", "--min-p", "P", "leave out tokens less probable than P times the best; 0: none",
+     &Options::minP, from(0, 1)},
+    {replies, "Sampling", "--repeat-penalty", "X",
+     "make tokens of the recent past X times less likely (default 1: "
+     "off)",
+     &Options::repeatPenalty, from(1e-6, 1e6)},
+    {replies, "Sampling", "--repeat-last-n", "N", "how many tokens that past has (default 64); -1: all",
+     &Options::repeatLastN, from(-1, maxWhole)},
+    {replies, "Sampling", "--presence-penalty", "X", "taken off the logit of each token of the past (default 0)",
+     &Options::presencePenalty, from(-1e6, 1e6)},
+    {replies, "Sampling", "--frequency-penalty", "X", "taken off it for each time it stands there (default 0)",
+     &Options::frequencyPenalty, from(-1e6, 1e6)},
+    {replies, "Sampling", "-s,--seed", "N", "the same seed gives the same text; -1: another one every time",
+     &Options::seed, from(-1, maxWhole)},
+    {replies, "Sampling", "--logit-bias", "ID+X",
+     "add X to a token's logit: 42+1.5 or 42-inf; may be given several times", &Options::logitBias},
+    {replies, "Sampling", "--temp-last", "",
+     "apply the temperature after top-k, top-p and min-p, as llama.cpp does, not between top-k and top-p",
+     &Options::temperatureLast},
+
+    {logits, "Output", "--all", "", "the logits of all positions, not of the last alone", &Options::all},
+    {logits, "Output", "-o,--output", "FILE", "a .npy file of float32 [positions, vocabulary]; \"-\" prints JSON",
+     &Options::output},
+    {info, "Output", "--tensors", "", "list every tensor with its format and extents", &Options::tensors},
+    {info, "Output", "-o,--output", "FORMAT", "text or json (default text)", &Options::output, oneOf("text,json")},
+    {tokenize, "Output", "-o,--output", "FORMAT", "ids, json or pieces (default ids)", &Options::output,
+     oneOf("ids,json,pieces")},
+    {bench, "Output", "-o,--output", "FORMAT", "md, csv, json or jsonl (default md)", &Options::output,
+     oneOf("md,csv,json,jsonl")},
+    {everywhere, "Output", "-q,--quiet", "", "no progress, no notes, no speeds on stderr", &Options::quiet},
+    {everywhere, "Output", "-v,--verbose", "", "say on stderr what is done and with which settings", &Options::verbose},
+
+    {bench, "Tests", "-p,--n-prompt", "LIST", "tests that read so many prompt tokens: pp512; 0: none",
+     &Options::benchPrompt, listFrom(0, maxSize)},
+    {bench, "Tests", "-n,--n-gen", "LIST", "tests that generate so many tokens: tg128; 0: none",
+     &Options::benchGenerate, listFrom(0, maxSize)},
+    {bench, "Tests", "-pg,--n-prompt-gen", "PP,TG",
+     "a test that reads PP tokens and then generates TG; may be given several times", &Options::benchPairs},
+    {bench, "Tests", "-d,--n-depth", "LIST", "tokens that are in the context already", &Options::benchDepth,
+     listFrom(0, maxSize)},
+    {bench, "Tests", "-r,--repetitions", "N", "how often each test is run", &Options::repetitions, from(1, 1000)},
+    {bench, "Tests", "-t,--threads", "LIST", "threads; 0: one for each core that this process may use",
+     &Options::benchThreads, listFrom(0, 256)},
+    {bench, "Tests", "-b,--batch-size", "LIST", "prompt tokens handed over at once", &Options::benchBatch,
+     listFrom(1, maxSize)},
+    {bench, "Tests", "-ub,--ubatch-size", "LIST", "prompt tokens computed at once", &Options::benchUbatch,
+     listFrom(1, maxSize)},
+    {bench, "Tests", "--no-warmup", "", "do not run each test once before it counts", &Options::noWarmup},
+    {bench, "Tests", "--progress", "", "say on stderr which test runs", &Options::progress},
+};
+
+}  // namespace
+
+std::span<const Flag> allFlags() { return flags; }
+
+std::vector<const Flag*> flagsOf(unsigned command) {
+    std::vector<const Flag*> list;
+    for (const Flag& flag : flags)
+        if (flag.commands & command) list.push_back(&flag);
+    return list;
+}
+
+}  // namespace axial::cli

@@ -1,0 +1,202 @@
+#include <nlohmann/json.hpp>
+
+#include "axial/llm/kv_cache.h"
+#include "axial/llm/sampler_defaults.h"
+#include "axial/llm/tensor_axes.h"
+#include "axial/llm/vocabulary.h"
+#include "axial/tensor/error.h"
+#include "commands.h"
+#include "model_facts.h"
+#include "open_model.h"
+#include "reply_settings.h"
+#include "terminal.h"
+
+namespace axial::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Format cacheFormats[] = {Format::f32, Format::f16, Format::q8_0};
+
+std::size_t cacheBytes(const llm::Hyperparameters& h, std::size_t context, Format format) {
+    return llm::KvCache::bytesFor(h.layers, h.kvHeads, h.channels, context, format);
+}
+// Blocks of a format must fit a head's channels.
+bool canCache(const llm::Hyperparameters& h, Format format) { return h.channels % infoOf(format).blockElements == 0; }
+
+std::string scalingOf(const llm::Hyperparameters& h) {
+    switch (h.ropeScaling.kind) {
+        case RopeScaling::Kind::none:
+            return "none";
+        case RopeScaling::Kind::linear:
+            return "linear";
+        case RopeScaling::Kind::yarn:
+            return "yarn";
+        case RopeScaling::Kind::llama3:
+            return "llama3";
+    }
+    return {};
+}
+
+struct AxisRow {
+    std::string_view name;
+    std::size_t extent;
+    const char* meaning;
+};
+std::vector<AxisRow> axesOf(const llm::Hyperparameters& h) {
+    return {{llm::layer.name, h.layers, "transformer blocks"},
+            {llm::embed.name, h.embed, "width of the residual stream"},
+            {llm::head.name, h.heads, "query heads"},
+            {llm::kvHead.name, h.kvHeads, "key and value heads"},
+            {llm::channel.name, h.channels, "numbers in a head"},
+            {llm::ff.name, h.ff, "width inside a feed-forward block"},
+            {llm::vocab.name, h.vocabulary, "tokens"}};
+}
+
+std::string tokenName(const llm::Vocabulary& vocabulary, llm::TokenId id) {
+    return std::to_string(id) + " " + std::string(vocabulary.tokens.bytes(id));
+}
+
+Json tokenizerJson(const llm::Vocabulary& v) {
+    const auto optional = [](const std::optional<llm::TokenId>& id) { return id ? Json(*id) : Json(); };
+    return {{"model", "byte-level BPE"},      {"pre", v.preTokenizer},  {"tokens", v.tokens.size()},
+            {"merges", v.merges.size()},      {"bos", optional(v.bos)}, {"eos", optional(v.eos)},
+            {"pad", optional(v.pad)},         {"adds_bos", v.addsBos},  {"adds_eos", v.addsEos},
+            {"ends_reply", v.endOfGeneration}};
+}
+
+Json jsonOf(const llm::GgufFile& file, const ModelFacts& facts, const llm::Vocabulary& vocabulary,
+            const Options& options, std::size_t context) {
+    const llm::Hyperparameters& h = facts.hyperparameters;
+    Json json = {{"file", file.path().string()},   {"file_bytes", file.fileBytes()}, {"gguf_version", file.version()},
+                 {"architecture", h.architecture}, {"supported", facts.supported},   {"name", h.name}};
+    for (const AxisRow& row : axesOf(h)) json["axes"][row.name] = row.extent;
+    json["hyperparameters"] = {{"context_length", h.contextLength}, {"norm_epsilon", h.normEpsilon},
+                               {"rope_theta", h.ropeTheta},         {"rope_channels", h.ropeChannels},
+                               {"rope_scaling", scalingOf(h)},      {"rope_scaling_factor", h.ropeScaling.factor},
+                               {"tied_head", facts.tiedHead}};
+    json["parameters"] = facts.parameters;
+    json["formats"] = Json::object();
+    for (const auto& [name, use] : facts.formats)
+        json["formats"][name] = {{"tensors", use.tensors}, {"bytes", use.bytes}, {"parameters", use.parameters}};
+    json["memory"] = {{"context", context}, {"weight_bytes", facts.weightBytes}};
+    for (const Format format : cacheFormats)
+        if (canCache(h, format)) json["memory"]["cache_bytes"][nameOf(format)] = cacheBytes(h, context, format);
+    json["tokenizer"] = tokenizerJson(vocabulary);
+    json["chat_template"] = vocabulary.chatTemplate ? Json(*vocabulary.chatTemplate) : Json();
+    if (options.tensors)
+        for (const llm::StoredTensor& t : file.tensors())
+            json["tensors"].push_back({{"name", t.name},
+                                       {"format", nameOf(t.format)},
+                                       {"extents", t.extent},
+                                       {"axes", llm::axesOfTensor(h, t.name)},
+                                       {"bytes", t.bytes}});
+    return json;
+}
+
+// Lines of a text in two columns.
+class Lines {
+  public:
+    void title(const std::string& text) { text_ += (text_.empty() ? "" : "\n") + text + "\n"; }
+    void row(std::string label, const std::string& value, std::string_view remark = {}) {
+        label.resize(std::max<std::size_t>(label.size() + 1, 16), ' ');
+        std::string line = "  " + label + value;
+        if (!remark.empty()) {
+            line.resize(std::max<std::size_t>(line.size() + 2, 32), ' ');
+            line += remark;
+        }
+        text_ += line + "\n";
+    }
+    const std::string& text() const { return text_; }
+
+  private:
+    std::string text_;
+};
+
+std::string number(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", value);
+    return text;
+}
+
+void tensorLines(Lines& lines, const llm::GgufFile& file, const llm::Hyperparameters& h) {
+    lines.title("Tensors");
+    for (const llm::StoredTensor& t : file.tensors()) {
+        std::string extents;
+        for (const std::size_t e : t.extent) extents += (extents.empty() ? "" : " x ") + std::to_string(e);
+        std::string name = t.name;
+        name.resize(std::max<std::size_t>(name.size(), 30), ' ');
+        std::string format(nameOf(t.format));
+        format.resize(std::max<std::size_t>(format.size(), 6), ' ');
+        const std::string axes = llm::axesOfTensor(h, t.name);
+        lines.row(name, format + " " + (axes.empty() ? extents : "[" + axes + "]"));
+    }
+}
+
+std::string textOf(const llm::GgufFile& file, const ModelFacts& facts, const llm::Vocabulary& v, const Options& options,
+                   std::size_t context) {
+    const llm::Hyperparameters& h = facts.hyperparameters;
+    Lines lines;
+    lines.title(h.name.empty() ? file.path().filename().string() : h.name);
+    lines.row("file", file.path().string());
+    lines.row("", "GGUF version " + std::to_string(file.version()) + ", " + inBytes(file.fileBytes()));
+    lines.row("architecture", h.architecture, facts.supported ? "" : "not supported by this version");
+    lines.row("parameters", inParameters(facts.parameters));
+
+    lines.title("Axes");
+    for (const AxisRow& row : axesOf(h)) lines.row(std::string(row.name), std::to_string(row.extent), row.meaning);
+
+    lines.title("Other hyperparameters");
+    lines.row("context", std::to_string(h.contextLength), "tokens that it was trained for");
+    lines.row("norm epsilon", number(h.normEpsilon));
+    lines.row("rope theta", number(h.ropeTheta), std::to_string(h.ropeChannels) + " channels of a head are rotated");
+    lines.row("rope scaling", scalingOf(h) == "none" ? "none" : scalingOf(h) + " by " + number(h.ropeScaling.factor));
+    lines.row("output head", facts.tiedHead ? "tied to the embedding" : "its own");
+
+    if (!facts.formats.empty()) lines.title("Number formats");
+    for (const auto& [name, use] : facts.formats)
+        lines.row(name, inBytes(use.bytes),
+                  std::to_string(use.tensors) + " tensors, " + inParameters(use.parameters) + " parameters");
+
+    lines.title("Memory for a context of " + std::to_string(context) + " tokens (-c)");
+    lines.row("weights", inBytes(facts.weightBytes), "mapped from the file");
+    for (const Format format : cacheFormats)
+        if (canCache(h, format))
+            lines.row("cache " + std::string(nameOf(format)), inBytes(cacheBytes(h, context, format)),
+                      format == Format::f16 ? "the default" : "");
+
+    lines.title("Tokenizer");
+    lines.row("kind", "byte-level BPE, pre-tokenizer " + v.preTokenizer);
+    lines.row("tokens", std::to_string(v.tokens.size()), std::to_string(v.merges.size()) + " merges");
+    if (v.bos) lines.row("begins text", tokenName(v, *v.bos), v.addsBos ? "added" : "not added");
+    std::string ends;
+    for (const llm::TokenId id : v.endOfGeneration) ends += (ends.empty() ? "" : ", ") + tokenName(v, id);
+    lines.row("ends a reply", ends);
+
+    lines.title("Chat");
+    lines.row("template", v.chatTemplate ? std::to_string(v.chatTemplate->size()) + " characters of Jinja" : "none");
+    lines.row("sampling", described(llm::advisedSampling(file, true)), "thinking");
+    lines.row("", described(llm::advisedSampling(file, false)), "not thinking");
+
+    if (options.tensors) tensorLines(lines, file, h);
+    return lines.text();
+}
+
+}  // namespace
+
+int runInfo(const Options& options) {
+    const llm::GgufFile file = openFile(options.model);
+    const ModelFacts facts(file);
+    const std::optional<std::string> pre =
+        options.preTokenizer.empty() ? std::nullopt : std::optional(options.preTokenizer);
+    const llm::Vocabulary vocabulary = llm::vocabularyOf(file, pre);
+    const std::size_t context = contextSize(facts.hyperparameters, options);
+    if (options.output == "json")
+        print(jsonOf(file, facts, vocabulary, options, context).dump(2, ' ', false, Json::error_handler_t::replace) +
+              "\n");
+    else
+        print(textOf(file, facts, vocabulary, options, context));
+    return done;
+}
+
+}  // namespace axial::cli

@@ -1,0 +1,58 @@
+#include "model_facts.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "axial/llm/load.h"
+
+namespace axial::cli {
+namespace {
+
+std::string scaled(double value, double step, std::initializer_list<const char*> units) {
+    auto unit = units.begin();
+    for (; value >= step && unit + 1 != units.end(); ++unit) value /= step;
+    char text[48];
+    std::snprintf(text, sizeof text, unit == units.begin() ? "%.0f%s" : "%.2f%s", value, *unit);
+    return text;
+}
+
+}  // namespace
+
+ModelFacts::ModelFacts(const llm::GgufFile& file) : hyperparameters(llm::readHyperparameters(file)) {
+    for (const llm::StoredTensor& tensor : file.tensors()) {
+        std::size_t count = 1;
+        for (const std::size_t extent : tensor.extent) count *= extent;
+        FormatUse& use = formats[std::string(nameOf(tensor.format))];
+        ++use.tensors;
+        use.bytes += tensor.bytes;
+        use.parameters += count;
+        parameters += count;
+        weightBytes += tensor.bytes;
+    }
+    if (const auto* embedding = file.findTensor("token_embd.weight"); embedding && !embedding->extent.empty())
+        hyperparameters.vocabulary = embedding->extent.front();
+    tiedHead = file.findTensor("output.weight") == nullptr;
+    const auto known = llm::supportedArchitectures();
+    supported = std::find(known.begin(), known.end(), hyperparameters.architecture) != known.end();
+}
+
+std::string ModelFacts::mainFormat() const {
+    const auto most = std::max_element(formats.begin(), formats.end(), [](const auto& a, const auto& b) {
+        return a.second.parameters < b.second.parameters;
+    });
+    return most == formats.end() ? "" : most->first;
+}
+
+std::string ModelFacts::typeName() const {
+    const double billions = static_cast<double>(parameters) / 1e9;
+    char size[32];
+    std::snprintf(size, sizeof size, billions >= 0.1 ? "%.1fB" : "%.1fM", billions >= 0.1 ? billions : billions * 1e3);
+    return hyperparameters.architecture + " " + size + " " + mainFormat();
+}
+
+std::string inBytes(std::size_t bytes) {
+    return scaled(static_cast<double>(bytes), 1024, {" B", " KiB", " MiB", " GiB", " TiB"});
+}
+std::string inParameters(std::size_t count) { return scaled(static_cast<double>(count), 1000, {"", " k", " M", " B"}); }
+
+}  // namespace axial::cli

@@ -1,0 +1,37 @@
+// What is known of a model file, gathered for axial info and the head of a benchmark's rows.
+#pragma once
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "axial/llm/gguf.h"
+#include "axial/llm/hyperparameters.h"
+
+namespace axial::cli {
+
+struct FormatUse {
+    std::size_t tensors = 0, bytes = 0, parameters = 0;
+};
+
+struct ModelFacts {
+    explicit ModelFacts(const llm::GgufFile& file);
+
+    llm::Hyperparameters hyperparameters;
+    bool supported = false;  // whether the architecture can be run
+    std::size_t parameters = 0, weightBytes = 0;
+    std::map<std::string, FormatUse> formats;  // by name
+    bool tiedHead = true;                      // the output head is the embedding
+
+    // The format that most parameters are stored in; empty without tensors.
+    std::string mainFormat() const;
+    // "qwen3 0.6B Q8_0", as llama-bench names models.
+    std::string typeName() const;
+};
+
+// 604.1 MiB, 2.9 M.
+std::string inBytes(std::size_t bytes);
+std::string inParameters(std::size_t count);
+
+}  // namespace axial::cli

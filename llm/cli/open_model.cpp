@@ -1,0 +1,83 @@
+#include "open_model.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "axial/llm/bundled_model.h"
+#include "axial/tensor/error.h"
+#include "flags.h"
+#include "terminal.h"
+
+namespace axial::cli {
+
+llm::GgufFile openFile(const std::string& path) {
+    if (path.empty()) return llm::bundledModel();
+    std::error_code unknown;
+    if (std::filesystem::is_directory(path, unknown))
+        throw UnsupportedError(path + ": a directory; this version reads GGUF files, so name the .gguf file itself");
+    std::ifstream file(path, std::ios::binary);
+    char magic[4] = {};
+    if (file.read(magic, sizeof magic) && std::string_view(magic, sizeof magic) != "GGUF")
+        throw UnsupportedError(
+            path +
+            ": not a GGUF file (it does not begin with \"GGUF\"); models in other formats have to be converted first");
+    return llm::GgufFile::open(path);
+}
+
+llm::Tokenizer openTokenizer(const Options& options) {
+    const llm::GgufFile file = openFile(options.model);
+    if (options.preTokenizer.empty()) return llm::Tokenizer(llm::vocabularyOf(file));
+    return llm::Tokenizer(llm::vocabularyOf(file, options.preTokenizer));
+}
+
+llm::LoadedModel openModel(const std::string& path, const Options& options) {
+    ProgressBar bar("loading " + (path.empty() ? "the bundled model" : std::filesystem::path(path).filename().string()),
+                    !options.quiet);
+    llm::LoadOptions load;
+    if (!options.preTokenizer.empty()) load.preTokenizer = options.preTokenizer;
+    load.onProgress = [&bar](double fraction) { bar.show(fraction); };
+    llm::LoadedModel loaded = llm::load(openFile(path), load);
+    if (!options.quiet)
+        for (const std::string& text : loaded.notes) note("note: " + text + "\n");
+    return loaded;
+}
+
+Format cacheFormat(const Options& options) {
+    const std::string &k = options.cacheTypeK, &v = options.cacheTypeV;
+    if (!k.empty() && !v.empty() && k != v)
+        throw UsageError("-ctk is " + k + " and -ctv is " + v + "; keys and values share one format, give one of them");
+    const std::string& name = k.empty() ? v : k;
+    return name.empty() ? Format::f16 : formatByName(name)->format;
+}
+
+Activations activationsIn(const Options& options) {
+    return options.activations == "float32" ? Activations::float32 : Activations::int8;
+}
+
+Engine::Engine(std::shared_ptr<const llm::Model> model, Activations activations, std::size_t threads,
+               std::size_t batchThreads)
+    : model_(std::move(model)), activations_(activations), team_(std::make_unique<ThreadTeam>(threads)) {
+    if (batchThreads != 0 && batchThreads != team_->size()) batchTeam_ = std::make_unique<ThreadTeam>(batchThreads);
+}
+
+llm::Logits Engine::forward(llm::KvCache& cache, std::span<const llm::TokenId> tokens, llm::LogitsOf which) const {
+    const UseTeam team(tokens.size() > 1 && batchTeam_ ? *batchTeam_ : *team_);
+    const UseActivations arithmetic(activations_);
+    return model_->forward(cache, tokens, which);
+}
+
+Engine makeEngine(const llm::LoadedModel& loaded, const Options& options) {
+    return Engine(loaded.model, activationsIn(options), static_cast<std::size_t>(options.threads),
+                  static_cast<std::size_t>(options.threadsBatch));
+}
+
+std::size_t contextSize(const llm::Hyperparameters& hyperparameters, const Options& options) {
+    static const Options standard;
+    const auto wanted = static_cast<std::size_t>(options.contextSize);
+    if (wanted == 0) return hyperparameters.contextLength;
+    // The default is a good size for most models, but no reason to go beyond what a small one can do.
+    if (options.contextSize == standard.contextSize) return std::min(wanted, hyperparameters.contextLength);
+    return wanted;
+}
+
+}  // namespace axial::cli

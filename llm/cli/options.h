@@ -1,0 +1,52 @@
+// What the command line can say. The defaults stand here and nowhere else; flags.cpp says how each is spelled.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace axial::cli {
+
+struct Options {
+    // Model.
+    std::string model;  // empty: the bundled one
+    std::string preTokenizer;
+    std::int64_t contextSize = 4096;
+    std::string cacheTypeK, cacheTypeV;
+    std::string activations = "int8";
+    std::int64_t threads = 0, threadsBatch = 0;
+    std::int64_t batch = 2048, ubatch = 512;
+
+    // Text in.
+    std::optional<std::string> prompt, file;
+    std::optional<std::string> system, systemFile;
+    std::optional<std::string> chatTemplate;
+    std::optional<std::string> ids;
+    bool noSpecial = false;
+
+    // The reply.
+    std::int64_t predict = -1;
+    std::vector<std::string> stop;
+    bool noThink = false, hideThinking = false, showThinking = false;
+
+    // Sampling; none: the model's advice.
+    std::optional<double> temperature, topP, minP, repeatPenalty, presencePenalty, frequencyPenalty;
+    std::optional<std::int64_t> topK, repeatLastN;
+    std::int64_t seed = -1;
+    std::vector<std::string> logitBias;
+    bool temperatureLast = false;
+
+    // Out.
+    std::string output;
+    bool all = false, tensors = false;
+    bool quiet = false, verbose = false;
+
+    // Bench: lists.
+    std::string benchPrompt = "512", benchGenerate = "128", benchDepth = "0", benchThreads = "0", benchBatch = "2048",
+                benchUbatch = "512", benchCache = "f16";
+    std::vector<std::string> benchPairs;
+    std::int64_t repetitions = 5;
+    bool noWarmup = false, progress = false;
+};
+
+}  // namespace axial::cli

@@ -1,0 +1,21 @@
+// What the flags say about sampling and replies.
+#pragma once
+#include "axial/llm/gguf.h"
+#include "axial/llm/reply.h"
+#include "axial/llm/sampler.h"
+#include "options.h"
+
+namespace axial::cli {
+
+// The model's advice, changed by what the flags say. UsageError for a logit bias that cannot be read.
+llm::SamplerSettings samplingIn(const Options& options, const llm::GgufFile& file, bool thinking);
+// One line that names them all.
+std::string described(const llm::SamplerSettings& settings);
+
+// Limits, stop strings and Ctrl-C.
+llm::ReplyOptions replyOptionsIn(const Options& options, const std::vector<llm::TokenId>& stopTokens);
+
+// "[ Prompt: 12.3 t/s | Generation: 4.5 t/s ]"
+std::string speeds(const llm::Reply& reply);
+
+}  // namespace axial::cli
