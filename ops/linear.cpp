@@ -36,18 +36,25 @@ bool plainFloats(Format format) { return format == Format::f32 || format == Form
 
 // The quantised activations; empty if no product wants them.
 struct Quantised {
-    kernels::QuantisedRow layout;
-    Buffer rows;
+    kernels::QuantisedRow layout{0};
+    Buffer rows, tiles;
+    std::size_t count = 0;
     const std::byte* row(std::size_t t) const { return static_cast<const std::byte*>(rows.data()) + t * layout.bytes; }
 };
 
 Quantised quantised(const ActivationRows& x) {
-    Quantised q{kernels::QuantisedRow(x.k), {}};
-    q.rows = Buffer(std::max<std::size_t>(1, (x.rows + kernels::spareRows) * q.layout.bytes));
-    parallelFor(x.rows, 8, [&](std::size_t begin, std::size_t end) {
+    Quantised q{kernels::QuantisedRow(x.k), {}, {}, x.rows};
+    const std::size_t bytes = kernels::tilesWanted(x.rows) ? kernels::tileBytes(q.layout) : 0;
+    q.rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
+    if (bytes != 0) q.tiles = Buffer((x.rows + 15) / 16 * bytes);
+    parallelFor(x.rows, 16, [&](std::size_t begin, std::size_t end) {
+        auto* rows = static_cast<std::byte*>(q.rows.data()) + begin * q.layout.bytes;
         for (std::size_t t = begin; t < end; ++t)
             kernels::quantiseRow(x.data + static_cast<std::ptrdiff_t>(t) * x.stride, q.layout,
-                                 static_cast<std::byte*>(q.rows.data()) + t * q.layout.bytes);
+                                 rows + (t - begin) * q.layout.bytes);
+        if (bytes != 0)
+            kernels::packTiles(q.layout, rows, end - begin,
+                               static_cast<std::byte*>(q.tiles.data()) + begin / 16 * bytes);
     });
     return q;
 }
@@ -69,7 +76,7 @@ constexpr std::size_t fewActivations = 3;
 void integerStrip(const Strip& s, const Quantised& x) {
     const kernels::CodeForm form = kernels::codeFormOf(s.w->format);
     const std::size_t k = x.layout.k, codeStride = wholeLines(k), groupStride = wholeLines(k / form.group * 4) / 4;
-    const std::size_t most = s.m == 1 ? 16 : 32, panel = kernels::scratchBytes(k, form);
+    const std::size_t most = s.m == 1 ? 16 : 32, panel = kernels::panelBytes(k, form);
     std::byte* memory = scratch<Purpose::weights>(panel + most * (codeStride + 8 * groupStride));
     const std::byte* rows = s.w->data + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
     if (s.m <= fewActivations &&
@@ -79,11 +86,13 @@ void integerStrip(const Strip& s, const Quantised& x) {
     auto* scale = reinterpret_cast<float*>(memory + panel + most * codeStride);
     const kernels::CodeRows codes{reinterpret_cast<std::int8_t*>(memory + panel), codeStride, scale,
                                   scale + most * groupStride, groupStride};
+    const bool all = s.firstRow == 0 && s.m == x.count;
+    const auto* tiles = all ? static_cast<const std::byte*>(x.tiles.data()) : nullptr;
     for (std::size_t j = s.begin; j < s.end; j += most) {
         const std::size_t count = std::min(most, s.end - j), column = j - s.begin;
         kernels::unpackRows(s.w->format, rows + static_cast<std::ptrdiff_t>(column) * s.w->rowBytes, s.w->rowBytes,
                             count, k, codes);
-        kernels::dotCodes({codes, count, form, &x.layout, x.row(s.firstRow), s.m, s.out + column, s.outStride,
+        kernels::dotCodes({codes, count, form, &x.layout, x.row(s.firstRow), tiles, s.m, s.out + column, s.outStride,
                            s.add ? s.add + column : nullptr, s.addStride, memory});
     }
 }
@@ -157,7 +166,7 @@ void multiply(const ActivationRows& x, const RowsProduct* products, std::size_t 
         tasks += (p.n + stripRows(p) - 1) / stripRows(p);
     }
     if (tasks == 0) return;
-    const Quantised q = wanted ? quantised(x) : Quantised{kernels::QuantisedRow(0), {}};
+    const Quantised q = wanted ? quantised(x) : Quantised{};
     const Activations arithmetic = detail::activations;
 
     auto task = [&](std::size_t index) {

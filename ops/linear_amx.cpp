@@ -43,6 +43,21 @@ inline void turn(const std::byte* from, std::size_t rowBytes, std::size_t rows, 
     }
 }
 
+// Where the parts of 16 rows of activations lie: codes as [k / 32][row][32], the others as [group][row].
+struct TileLayout {
+    struct Groups {
+        std::size_t scale, sum;
+    };
+    Groups of16, of32;
+    std::size_t bytes;
+    explicit TileLayout(std::size_t k) {
+        const std::size_t many = k / 16 * 64, few = k / 32 * 64;
+        of16 = {16 * k, 16 * k + many};
+        of32 = {of16.sum + many, of16.sum + many + few};
+        bytes = of32.sum + few;
+    }
+};
+
 // 16 rows of weights in the order of the sweep.
 struct Panel {
     __m512i* codes;            // for each four codes along a row, those of all rows
@@ -64,83 +79,102 @@ Panel pack(const CodeProduct& p, std::size_t j, std::byte* memory) {
     return panel;
 }
 
-// The float rule for one group: integer sums of 16 activations by 16 rows, and the group's scales.
-template <bool minimum>
-inline void addGroup(const std::int32_t (&sums)[16][16], __m512 scale, __m512 least, const float* xScale,
-                     const float* xSum, __m512 (&c)[16]) {
-    AXIAL_UNROLL
-    for (int t = 0; t < 16; ++t) {
-        const __m512 product = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sums[t])), scale);
-        c[t] = _mm512_fmadd_ps(product, _mm512_set1_ps(xScale[t]), c[t]);
-        if constexpr (minimum) c[t] = _mm512_fmadd_ps(least, _mm512_set1_ps(xSum[t]), c[t]);
+// Sums of 16 activations by 16 rows. Every index is a constant from the start: g++ keeps an array that a loop walks
+// over in memory, since the tile instructions may touch memory.
+template <int...>
+struct Constants {};
+using All = Constants<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>;
+struct Totals {
+    __m512 c[16];
+};
+template <int... T>
+[[gnu::always_inline]] inline void clear(Totals& totals, Constants<T...>) {
+    ((totals.c[T] = _mm512_setzero_ps()), ...);
+}
+// The float rule for one group: its integer sums and its scales.
+template <bool minimum, int... T>
+[[gnu::always_inline]] inline void addGroup(Totals& totals, Constants<T...>, const std::int32_t (&sums)[16][16],
+                                            const __m512i* scale, const __m512i* least, const __m512i* xScale,
+                                            const __m512i* xSum) {
+    const __m512 s = _mm512_castsi512_ps(*scale);
+    const auto* d = reinterpret_cast<const float*>(xScale);
+    ((totals.c[T] = _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sums[T])), s),
+                                    _mm512_set1_ps(d[T]), totals.c[T])),
+     ...);
+    if constexpr (minimum) {
+        const __m512 m = _mm512_castsi512_ps(*least);
+        const auto* sum = reinterpret_cast<const float*>(xSum);
+        ((totals.c[T] = _mm512_fmadd_ps(m, _mm512_set1_ps(sum[T]), totals.c[T])), ...);
     }
 }
-
-// 16 rows of activations from x on against a panel; only `count` of them are wanted. While the tiles of one group are
-// multiplied, the sums of the one before go through the float rule.
-template <int group, bool minimum>
-void tile(const CodeProduct& p, std::size_t t, std::size_t j, const Panel& w, const __m512i* xScale,
-          const __m512i* xSum) {
-    const std::size_t groups = p.layout->k / group, stride = p.layout->bytes;
-    const std::byte* x = p.x + t * stride;
-    alignas(64) std::int32_t sums[2][16][16];
-    __m512 c[16];
-    AXIAL_UNROLL
-    for (int i = 0; i < 16; ++i) c[i] = _mm512_setzero_ps();
-    const auto add = [&](std::size_t g) {
-        addGroup<minimum>(sums[g % 2], _mm512_castsi512_ps(w.scale[g]),
-                          minimum ? _mm512_castsi512_ps(w.minimum[g]) : _mm512_setzero_ps(),
-                          reinterpret_cast<const float*>(xScale + g), reinterpret_cast<const float*>(xSum + g), c);
-    };
-    std::size_t g = 0;
-    for (; g + 2 <= groups; g += 2) {
-        _tile_zero(0);
-        _tile_loadd(2, x + g * group, stride);
-        _tile_loadd(4, w.codes + g * (group / 4), 64);
-        _tile_dpbssd(0, 2, 4);
-        _tile_stored(0, sums[0], 64);
-        if (g > 0) add(g - 1);
-        _tile_zero(1);
-        _tile_loadd(3, x + (g + 1) * group, stride);
-        _tile_loadd(5, w.codes + (g + 1) * (group / 4), 64);
-        _tile_dpbssd(1, 3, 5);
-        _tile_stored(1, sums[1], 64);
-        add(g);
-    }
-    if (g > 0) add(g - 1);
-    if (g < groups) {
-        _tile_zero(0);
-        _tile_loadd(2, x + g * group, stride);
-        _tile_loadd(4, w.codes + g * (group / 4), 64);
-        _tile_dpbssd(0, 2, 4);
-        _tile_stored(0, sums[0], 64);
-        add(g);
-    }
-    const std::size_t count = p.m - t < 16 ? p.m - t : 16;
-    AXIAL_UNROLL
-    for (std::size_t i = 0; i < 16; ++i) {
-        if (i >= count) break;
+template <int... T>
+[[gnu::always_inline]] inline void storeAll(const CodeProduct& p, std::size_t t, std::size_t j, const Totals& totals,
+                                            Constants<T...>) {
+    const __m512 c[] = {totals.c[T]...};
+    for (std::size_t i = 0; i < 16 && t + i < p.m; ++i) {
         const auto row = static_cast<std::ptrdiff_t>(t + i), column = static_cast<std::ptrdiff_t>(j);
         store(p.out + row * p.outStride + column, p.add ? p.add + row * p.addStride + column : nullptr, p.rows - j,
               c[i]);
     }
 }
 
+// 16 rows of activations from row t on against a panel. While the tiles of one group are multiplied, the sums of the
+// one before go through the float rule.
+template <int group, bool minimum>
+void tile(const CodeProduct& p, std::size_t t, std::size_t j, const Panel& w, const std::byte* x, const __m512i* xScale,
+          const __m512i* xSum) {
+    const std::size_t groups = p.layout->k / group;
+    const __m512i *codes = w.codes, *scale = w.scale, *least = w.minimum;
+    alignas(64) std::int32_t even[16][16], odd[16][16];
+    Totals totals;
+    clear(totals, All());
+    for (std::size_t i = 0; i < 16 && t + i < p.m; ++i)  // where the results go: often not in a cache
+        __builtin_prefetch(p.out + static_cast<std::ptrdiff_t>(t + i) * p.outStride + j, 1);
+    const auto multiplyEven = [&] {
+        _tile_zero(0);
+        _tile_loadd(2, x, 32);
+        _tile_loadd(4, codes, 64);
+        _tile_dpbssd(0, 2, 4);
+        _tile_stored(0, even, 64);
+        x += group == 32 ? 512 : 0, codes += group / 4;
+    };
+    const auto multiplyOdd = [&] {
+        _tile_zero(1);
+        _tile_loadd(3, group == 32 ? x : x + 16, 32);
+        _tile_loadd(5, codes, 64);
+        _tile_dpbssd(1, 3, 5);
+        _tile_stored(1, odd, 64);
+        x += 512, codes += group / 4;
+    };
+    if (groups > 0) multiplyEven();
+    std::size_t g = 1;
+    for (; g + 2 <= groups; g += 2) {
+        multiplyOdd();
+        addGroup<minimum>(totals, All(), even, scale, least, xScale, xSum);
+        multiplyEven();
+        addGroup<minimum>(totals, All(), odd, scale + 1, least + 1, xScale + 1, xSum + 1);
+        scale += 2, least += 2, xScale += 2, xSum += 2;
+    }
+    if (g < groups) multiplyOdd();
+    if (groups > 0) addGroup<minimum>(totals, All(), even, scale, least, xScale, xSum);
+    if (g < groups) addGroup<minimum>(totals, All(), odd, scale + 1, least + 1, xScale + 1, xSum + 1);
+    storeAll(p, t, j, totals, All());
+}
+
 template <int group, bool minimum>
 void dot(const CodeProduct& p) {
-    const std::size_t groups = p.layout->k / group, half = panelBytes(p.layout->k, p.form) / 2;
-    const QuantisedRow::Groups& at = p.layout->groupsOf(group);
+    const std::size_t half = panelBytes(p.layout->k, p.form) / 2;
+    const TileLayout layout(p.layout->k);
+    const TileLayout::Groups& at = group == 16 ? layout.of16 : layout.of32;
     Panel w[2];
     for (std::size_t j = 0; j < p.rows; j += 16) w[j / 16] = pack<group, minimum>(p, j, p.scratch + j / 16 * half);
-    auto* xScale = reinterpret_cast<__m512i*>(p.scratch + 2 * half);
-    auto* xSum = xScale + groups;
     const TileShapes shapes(group);
     _tile_loadconfig(&shapes);
     for (std::size_t t = 0; t < p.m; t += 16) {
-        const std::byte* x = p.x + t * p.layout->bytes;
-        turn(x + at.scale, p.layout->bytes, 16, groups, xScale);
-        if constexpr (minimum) turn(x + at.sum, p.layout->bytes, 16, groups, xSum);
-        for (std::size_t j = 0; j < p.rows; j += 16) tile<group, minimum>(p, t, j, w[j / 16], xScale, xSum);
+        const std::byte* x = p.tiles + t / 16 * layout.bytes;
+        for (std::size_t j = 0; j < p.rows; j += 16)
+            tile<group, minimum>(p, t, j, w[j / 16], x, reinterpret_cast<const __m512i*>(x + at.scale),
+                                 reinterpret_cast<const __m512i*>(x + at.sum));
     }
     _tile_release();
 }
@@ -160,6 +194,28 @@ bool hasAmx() noexcept {
     return has;
 }
 
+std::size_t tileBytesAmx(const QuantisedRow& row) noexcept { return TileLayout(row.k).bytes; }
+
+void packTilesAmx(const QuantisedRow& row, const std::byte* rows, std::size_t m, std::byte* tiles) noexcept {
+    const TileLayout layout(row.k);
+    for (std::size_t t = 0; t < m; t += 16, rows += 16 * row.bytes, tiles += layout.bytes) {
+        const std::size_t count = m - t < 16 ? m - t : 16;
+        for (std::size_t i = 0; i < 16; ++i)
+            for (std::size_t b = 0; b < row.k / 32; ++b) {
+                const auto* from = reinterpret_cast<const __m256i*>(rows + i * row.bytes + 32 * b);
+                _mm256_store_si256(reinterpret_cast<__m256i*>(tiles + 512 * b + 32 * i),
+                                   i < count ? _mm256_loadu_si256(from) : _mm256_setzero_si256());
+            }
+        const auto numbers = [&](std::size_t from, std::size_t group, std::size_t to) {
+            turn(rows + from, row.bytes, count, row.k / group, reinterpret_cast<__m512i*>(tiles + to));
+        };
+        numbers(row.of16.scale, 16, layout.of16.scale);
+        numbers(row.of16.sum, 16, layout.of16.sum);
+        numbers(row.of32.scale, 32, layout.of32.scale);
+        numbers(row.of32.sum, 32, layout.of32.sum);
+    }
+}
+
 void dotCodesAmx(const CodeProduct& p) noexcept {
     if (p.form.group == 16)
         p.form.minimum ? dot<16, true>(p) : dot<16, false>(p);
@@ -173,6 +229,8 @@ void dotCodesAmx(const CodeProduct& p) noexcept {
 
 namespace axial::kernels {
 bool hasAmx() noexcept { return false; }
+std::size_t tileBytesAmx(const QuantisedRow&) noexcept { return 0; }
+void packTilesAmx(const QuantisedRow&, const std::byte*, std::size_t, std::byte*) noexcept {}
 void dotCodesAmx(const CodeProduct&) noexcept {}
 }  // namespace axial::kernels
 

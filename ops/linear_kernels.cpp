@@ -89,14 +89,19 @@ IntegerUnit integerUnit() noexcept {
 }
 void limitIntegerUnit(IntegerUnit most) noexcept { limit = most; }
 
+bool tilesWanted(std::size_t m) noexcept { return m >= manyRows && integerUnit() == IntegerUnit::amx; }
+std::size_t tileBytes(const QuantisedRow& layout) noexcept { return tileBytesAmx(layout); }
+void packTiles(const QuantisedRow& layout, const std::byte* rows, std::size_t m, std::byte* tiles) noexcept {
+    packTilesAmx(layout, rows, m, tiles);
+}
+
 void dotCodes(const CodeProduct& product) noexcept {
-    const IntegerUnit unit = integerUnit();
-    if (unit == IntegerUnit::portable)
-        HWY_DYNAMIC_DISPATCH(DotCodes)(product);
-    else if (unit == IntegerUnit::amx && product.m >= manyRows)
+    if (product.tiles)
         dotCodesAmx(product);
-    else
+    else if (integerUnit() != IntegerUnit::portable)
         dotCodesVnni(product);
+    else
+        HWY_DYNAMIC_DISPATCH(DotCodes)(product);
 }
 
 bool dotBlocks(const BlockProduct& product) noexcept {

@@ -17,13 +17,14 @@ struct CodeProduct {
     std::size_t rows;
     CodeForm form;
     const QuantisedRow* layout;
-    const std::byte* x;  // followed by readable memory for `spareRows` more rows
+    const std::byte* x;
+    const std::byte* tiles;  // x by packTiles, if tilesWanted(m); else nullptr
     std::size_t m;
     float* out;
     std::ptrdiff_t outStride;
     const float* add;
     std::ptrdiff_t addStride;
-    std::byte* scratch;  // scratchBytes(k, form) bytes, aligned to 64
+    std::byte* scratch;  // panelBytes(k, form) bytes, aligned to 64
 };
 void dotCodes(const CodeProduct&) noexcept;
 
@@ -42,7 +43,7 @@ struct BlockProduct {
     std::ptrdiff_t outStride;
     const float* add;
     std::ptrdiff_t addStride;
-    std::byte* scratch;  // scratchBytes(k, form) bytes, aligned to 64
+    std::byte* scratch;  // panelBytes(k, form) bytes, aligned to 64
 };
 bool dotBlocks(const BlockProduct&) noexcept;
 
@@ -50,11 +51,11 @@ bool dotBlocks(const BlockProduct&) noexcept;
 constexpr std::size_t panelBytes(std::size_t k, CodeForm form) {
     return 32 * ((k + 63) / 64 * 64 + 2 * sizeof(float) * (k / form.group));
 }
-// That, and for 16 rows of activations their scales and sums in that order.
-constexpr std::size_t scratchBytes(std::size_t k, CodeForm form) {
-    return panelBytes(k, form) + 32 * sizeof(float) * (k / form.group);
-}
-constexpr std::size_t spareRows = 15;
+// Whether dotCodes wants m rows of activations in tiles, which are then made once for all weights: 16 rows at a time,
+// each group of codes side by side, then their scales and sums.
+bool tilesWanted(std::size_t m) noexcept;
+std::size_t tileBytes(const QuantisedRow&) noexcept;  // of 16 rows, or of the rest
+void packTiles(const QuantisedRow&, const std::byte* rows, std::size_t m, std::byte* tiles) noexcept;
 
 // Instructions beyond Highway's that the integer products can be computed with. All give the same bits as AVX3.
 enum class IntegerUnit : std::uint8_t { portable, vnni, amx };

@@ -12,9 +12,10 @@ bool hasVnni() noexcept;
 void dotCodesVnni(const CodeProduct&) noexcept;
 bool dotBlocksVnni(const BlockProduct&) noexcept;
 
-// The same for the tile registers of AMX, for whose use the process asks the system at the first call. dotCodes reads
-// up to 15 rows of activations past the last; what they hold does not matter.
+// The same for the tile registers of AMX, for whose use the process asks the system at the first call.
 bool hasAmx() noexcept;
+std::size_t tileBytesAmx(const QuantisedRow&) noexcept;
+void packTilesAmx(const QuantisedRow&, const std::byte* rows, std::size_t m, std::byte* tiles) noexcept;
 void dotCodesAmx(const CodeProduct&) noexcept;
 
 }  // namespace axial::kernels

@@ -49,6 +49,26 @@ std::byte* aligned(std::vector<std::byte>& memory) {
     return static_cast<std::byte*>(std::align(64, 1, start, space));
 }
 
+// Rows of activations as the integer kernels want them.
+struct Activated {
+    kernels::QuantisedRow layout;
+    std::vector<std::byte> rows, tiles;
+    Activated(const std::vector<float>& x, std::size_t m, std::size_t k) : layout(k) {
+        rows.resize(m * layout.bytes + 64);
+        for (std::size_t t = 0; t < m; ++t)
+            kernels::quantiseRow(x.data() + t * k, layout, aligned(rows) + t * layout.bytes);
+        if (!kernels::tilesWanted(m)) return;
+        tiles.resize((m + 15) / 16 * kernels::tileBytes(layout) + 64);
+        kernels::packTiles(layout, aligned(rows), m, aligned(tiles));
+    }
+    const std::byte* row(std::size_t t) const {
+        return aligned(const_cast<std::vector<std::byte>&>(rows)) + t * layout.bytes;
+    }
+    const std::byte* tilesOrNull() const {
+        return tiles.empty() ? nullptr : aligned(const_cast<std::vector<std::byte>&>(tiles));
+    }
+};
+
 // Every instruction set, and where there is one, the unit beyond it.
 template <class F>
 void forEachUnit(F f) {
@@ -192,26 +212,29 @@ TEST_CASE("dotCodes: integer sums are exact up to the extremes of the codes") {
                     std::mt19937 random(7);
                     for (std::size_t i = 0; i < w.codes.size(); ++i)
                         w.codes[i] = static_cast<std::int8_t>(i < 8 * Codes::padded(k) ? extreme : random() % 256);
-                    std::vector<float> x(2 * k);
-                    for (std::size_t i = 0; i < k; ++i) x[i] = i % 32 == 0 || extreme < 0 ? 127.0f : -127.0f;
-                    for (std::size_t i = k; i < 2 * k; ++i)
-                        x[i] = i % 32 == 5 ? 127.0f : static_cast<float>(i % 251) - 125;
-                    const kernels::QuantisedRow layout(k);
-                    std::vector<std::byte> rows((2 + kernels::spareRows) * layout.bytes);
-                    for (std::size_t t = 0; t < 2; ++t)
-                        kernels::quantiseRow(x.data() + t * k, layout, rows.data() + t * layout.bytes);
-                    std::vector<float> out(32);
-                    std::vector<std::byte> scratch(kernels::scratchBytes(k, form) + 64);
-                    kernels::dotCodes(
-                        {w.rows(), 16, form, &layout, rows.data(), 2, out.data(), 16, nullptr, 0, aligned(scratch)});
-                    for (std::size_t t = 0; t < 2; ++t)
-                        for (std::size_t j = 0; j < 16; ++j) {
-                            double magnitude;
-                            const double exact =
-                                exactDot(w, j, false, layout, rows.data() + t * layout.bytes, magnitude);
-                            // Scales of 1: all sums are integers below 2^24, so nothing is rounded.
-                            if (magnitude < 16777216) CHECK(static_cast<double>(out[16 * t + j]) == exact);
-                        }
+                    std::vector<float> x(19 * k);
+                    for (std::size_t i = 0; i < x.size(); ++i)
+                        if (i / k % 2 == 0)
+                            x[i] = i % 32 == 0 || extreme < 0 ? 127.0f : -127.0f;
+                        else
+                            x[i] = i % 32 == 5 ? 127.0f : static_cast<float>(i % 251) - 125;
+                    for (const std::size_t m : {1, 4, 19}) {
+                        CAPTURE(m);
+                        const Activated a(x, m, k);
+                        std::vector<float> out(16 * m);
+                        std::vector<std::byte> scratch(kernels::panelBytes(k, form) + 64);
+                        kernels::dotCodes({w.rows(), 16, form, &a.layout, a.row(0), a.tilesOrNull(), m, out.data(), 16,
+                                           nullptr, 0, aligned(scratch)});
+                        std::size_t differ = 0;
+                        for (std::size_t t = 0; t < m; ++t)
+                            for (std::size_t j = 0; j < 16; ++j) {
+                                double magnitude;
+                                const double exact = exactDot(w, j, false, a.layout, a.row(t), magnitude);
+                                // Scales of 1: all sums are integers below 2^24, so nothing is rounded.
+                                if (magnitude < 16777216) differ += static_cast<double>(out[16 * t + j]) != exact;
+                            }
+                        CHECK(differ == 0);
+                    }
                 }
     });
 }
