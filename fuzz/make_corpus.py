@@ -36,6 +36,24 @@ def vocabulary_of(path):
     return data[:8] + struct.pack("<Q", 0) + data[16:at]
 
 
+def conversation(case, as_json):
+    """A case of chat.jsonl as template_fuzz.cpp reads it."""
+    bits = as_json * 1 + case["add_generation_prompt"] * 2 + (case["enable_thinking"] is not False) * 4
+    if as_json:
+        messages = json.dumps(case["messages"])
+    else:
+        records = []
+        for message in case["messages"]:
+            fields = [message["role"][0], message.get("content") or ""]
+            for call in message.get("tool_calls") or []:
+                function = call.get("function", call)
+                fields += ["", function["name"], json.dumps(function["arguments"])]
+            records.append("\x1f".join(fields))
+        messages = "\x1e".join(records)
+    tools = [json.dumps(tool) for tool in case["tools"] or []]
+    return bytes([bits]) + "\0".join([messages] + tools).encode("utf-8", "surrogatepass")
+
+
 def read(path):
     with open(path, "rb") as f:
         return f.read()
@@ -58,6 +76,7 @@ def main():
     for fuzzer in ("gguf", "tokenizer"):
         save(fuzzer, "tiny-vocab", read(os.path.join(test_data, "tiny-vocab.gguf")))
     save("tokenizer", "text", "Hello, world! \u00e9\u6587 <|im_start|>user\n1234 don't   \n\n x".encode())
+    save("template", "text", b"\x06" + b"s\x1fBe brief.\x1eu\x1fHi <|im_end|>\x1ea\x1fHello\x1fthoughts\x1ef\x1fx")
     if not os.path.isdir(oracle):
         return
 
@@ -74,6 +93,9 @@ def main():
         elif files.get("kind") == "gguf_split":
             for i, content in enumerate(files["files"].values()):
                 save("gguf", report["id"] + "-" + str(i), bytes.fromhex(content))
+    for i, case in enumerate(lines(os.path.join(oracle, "chat", "chat.jsonl"))):
+        save("template", f"json-{i}", conversation(case, True))
+        save("template", f"fields-{i}", conversation(case, False))
     for name in ("tiny-qwen3-hf-BF16", "tiny-llama-hf-F32"):
         save("tokenizer", "json-" + name, read(os.path.join(models, name, "tokenizer.json")))
     folder = os.path.join(oracle, "tokenizer")

@@ -18,9 +18,9 @@ for source in fuzz/*_fuzz.cpp; do
     name=$(basename "$source" .cpp)
     corpus=$build/corpus/${name%_fuzz}
     mkdir -p "$corpus"
-    # No input may take more than a second, or more than its own size and 64 MB (the sanitizers' own share apart).
+    # No input may take more than five seconds (there are sanitizers and other work), or more than its own size and 64 MB (the sanitizers' own share apart).
     log=$build/$name.log
-    if "$build/bin/$name" "$corpus" "$build/seeds/${name%_fuzz}" -max_total_time="$seconds" -timeout=1 \
+    if "$build/bin/$name" "$corpus" "$build/seeds/${name%_fuzz}" -max_total_time="$seconds" -timeout=5 \
         -malloc_limit_mb=64 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
         -artifact_prefix=$build/findings/"$name"- >"$log" 2>&1; then
         echo "$name: nothing found, $(grep -E '^stat::number_of_executed_units' "$log" | grep -oE '[0-9]+$') inputs in $seconds s"
