@@ -93,32 +93,32 @@ HWY_INLINE void Tile(const FloatProduct& o, size_t t, size_t j) {
         }
 }
 
-template <class Load, int MW>
-HWY_INLINE void Column(const FloatProduct& o, size_t j) {
-    const size_t m = o.m;
-    size_t t = 0;
-    for (; t + tileX <= m; t += tileX) Tile<Load, tileX, MW>(o, t, j);
-    switch (m - t) {
-        case 1:
-            return Tile<Load, 1, MW>(o, t, j);
-        case 2:
-            return Tile<Load, 2, MW>(o, t, j);
-#if HWY_MAX_BYTES == 64
-        case 3:
-            return Tile<Load, 3, MW>(o, t, j);
-        case 4:
-            return Tile<Load, 4, MW>(o, t, j);
-        case 5:
-            return Tile<Load, 5, MW>(o, t, j);
-#endif
-    }
+// Some rows of x stay in the first cache while all of w passes by.
+template <class Load, int MX>
+HWY_INLINE void AllOfW(const FloatProduct& o, size_t t) {
+    size_t j = 0;
+    for (; j + tileW <= o.n; j += tileW) Tile<Load, MX, tileW>(o, t, j);
+    for (; j < o.n; ++j) Tile<Load, MX, 1>(o, t, j);
 }
 
 template <class Load>
 HWY_NOINLINE void Rows(const FloatProduct& o) {
-    size_t j = 0;
-    for (; j + tileW <= o.n; j += tileW) Column<Load, tileW>(o, j);
-    for (; j < o.n; ++j) Column<Load, 1>(o, j);
+    size_t t = 0;
+    for (; t + tileX <= o.m; t += tileX) AllOfW<Load, tileX>(o, t);
+    switch (o.m - t) {
+        case 1:
+            return AllOfW<Load, 1>(o, t);
+        case 2:
+            return AllOfW<Load, 2>(o, t);
+#if HWY_MAX_BYTES == 64
+        case 3:
+            return AllOfW<Load, 3>(o, t);
+        case 4:
+            return AllOfW<Load, 4>(o, t);
+        case 5:
+            return AllOfW<Load, 5>(o, t);
+#endif
+    }
 }
 
 void DotF32(const FloatProduct& o) { Rows<LoadF32>(o); }

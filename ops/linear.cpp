@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "axial/ops/activations.h"
+#include "axial/ops/decode_kernels.h"
 #include "axial/ops/dot_kernels.h"
 #include "axial/ops/elementwise_kernels.h"
 #include "axial/ops/linear_kernels.h"
 #include "axial/tensor/buffer.h"
-#include "axial/tensor/decode.h"
 #include "axial/tensor/parallel.h"
 
 namespace axial::erased {
@@ -97,32 +97,32 @@ void integerStrip(const Strip& s, const Quantised& x) {
     }
 }
 
-// The number of activation rows that meet a strip of weights before the next are fetched.
-constexpr std::size_t floatRows = 48;
-
 void floatStrip(const Strip& s, const ActivationRows& x) {
     const std::size_t n = s.end - s.begin;
     const std::byte* rows = s.w->data + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
-    kernels::FloatProduct p{nullptr, x.stride, 0,       s.w->format, rows,    s.w->rowBytes,
-                            n,       x.k,      nullptr, s.outStride, nullptr, s.addStride};
+    kernels::FloatProduct p{x.data + static_cast<std::ptrdiff_t>(s.firstRow) * x.stride,
+                            x.stride,
+                            s.m,
+                            s.w->format,
+                            rows,
+                            s.w->rowBytes,
+                            n,
+                            x.k,
+                            s.out,
+                            s.outStride,
+                            s.add,
+                            s.addStride};
     if (!plainFloats(s.w->format) || (s.w->format != Format::f32 && s.m > 4)) {
         const std::size_t stride = wholeLines(x.k * sizeof(float));
-        std::byte* memory = scratch<Purpose::weights>(n * stride);
+        std::byte* memory = scratch<Purpose::weights>(n * stride + kernels::decodeScratchBytes(s.w->format, x.k));
         for (std::size_t j = 0; j < n; ++j)
-            decode(s.w->format, rows + static_cast<std::ptrdiff_t>(j) * s.w->rowBytes, x.k,
-                   reinterpret_cast<float*>(memory + j * stride));
+            kernels::decodeRow(s.w->format, rows + static_cast<std::ptrdiff_t>(j) * s.w->rowBytes, x.k,
+                               reinterpret_cast<float*>(memory + j * stride), memory + n * stride);
         p.format = Format::f32;
         p.w = memory;
         p.rowBytes = static_cast<std::ptrdiff_t>(stride);
     }
-    for (std::size_t t = 0; t < s.m; t += floatRows) {
-        const auto at = static_cast<std::ptrdiff_t>(t);
-        p.x = x.data + (static_cast<std::ptrdiff_t>(s.firstRow) + at) * x.stride;
-        p.m = std::min(floatRows, s.m - t);
-        p.out = s.out + at * s.outStride;
-        p.add = s.add ? s.add + at * s.addStride : nullptr;
-        kernels::dotFloats(p);
-    }
+    kernels::dotFloats(p);
 }
 
 void anyStrip(const Strip& s, const ActivationRows& x, const Quantised& q) {
