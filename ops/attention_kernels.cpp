@@ -14,6 +14,15 @@
 
 #define AXIAL_UNROLL _Pragma("GCC unroll 8")
 
+// GCC turns a vector that several multiply-adds use into a load for each of them, which makes 512-bit loops wait for
+// loads. This keeps it in its register.
+#undef AXIAL_KEEP
+#if HWY_COMPILER_GCC_ACTUAL && HWY_TARGET == HWY_AVX3
+#define AXIAL_KEEP(vector) asm("" : "+v"((vector).raw))
+#else
+#define AXIAL_KEEP(vector) static_cast<void>(vector)
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace axial::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -132,7 +141,8 @@ HWY_INLINE void FourKeys(const float* q, size_t width, Floats k, size_t keys, fl
         for (int r = 0; r < R; ++r) x[r] = hn::LoadU(d, q + static_cast<size_t>(r) * width + c);
         AXIAL_UNROLL
         for (int j = 0; j < 4; ++j) {
-            const V y = hn::LoadU(d, key[j] + c);
+            V y = hn::LoadU(d, key[j] + c);
+            AXIAL_KEEP(y);
             AXIAL_UNROLL
             for (int r = 0; r < R; ++r) sum[r][j] = hn::MulAdd(x[r], y, sum[r][j]);
         }
@@ -165,7 +175,8 @@ HWY_INLINE void MixColumns(const float* weights, size_t keys, Floats v, float* m
         for (int r = 0; r < R; ++r) p[r] = hn::Set(d, weights[r * keyBlock + j]);
         AXIAL_UNROLL
         for (int w = 0; w < W; ++w) {
-            const V x = hn::LoadU(d, v.data + static_cast<ptrdiff_t>(j) * v.stride + w * lanes);
+            V x = hn::LoadU(d, v.data + static_cast<ptrdiff_t>(j) * v.stride + w * lanes);
+            AXIAL_KEEP(x);
             AXIAL_UNROLL
             for (int r = 0; r < R; ++r) sum[r][w] = hn::MulAdd(p[r], x, sum[r][w]);
         }
