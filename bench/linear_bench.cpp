@@ -2,11 +2,13 @@
 #include <benchmark/benchmark.h>
 
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "axial/ops/activations.h"
 #include "axial/ops/linear.h"
+#include "axial/tensor/buffer.h"
 #include "axial/tensor/parallel.h"
 
 namespace {
@@ -29,14 +31,16 @@ void linear(benchmark::State& state, Case c) {
     const UseTeam use(team);
     const std::size_t bytes = bytesOf(c.format, c.n * c.k);
     const std::size_t copies = c.stream ? std::max<std::size_t>(1, streamBytes / bytes) : 1;
-    std::vector<std::byte> weights(copies * bytes);
+    const Buffer stored(copies * bytes), activations(c.m * c.k * sizeof(float)), results(c.m * c.n * sizeof(float));
+    const std::span weights(static_cast<std::byte*>(stored.data()), copies * bytes);
     std::mt19937_64 random(1);
     for (std::size_t i = 0; i + 8 <= weights.size(); i += 8) {
         // Ordinary numbers as halves, bfloat16 and floats: nothing infinite, nothing that multiplies to a subnormal.
         const std::uint64_t word = (random() & 0xa3ffa3ffa3ffa3ffULL) | 0x1c001c001c001c00ULL;
         std::copy_n(reinterpret_cast<const std::byte*>(&word), 8, weights.data() + i);
     }
-    std::vector<float> x(c.m * c.k), out(c.m * c.n);
+    const std::span x(static_cast<float*>(activations.data()), c.m * c.k);
+    auto* const out = static_cast<float*>(results.data());
     std::normal_distribution<float> normal;
     for (float& v : x) v = normal(random);
     std::size_t which = 0;
@@ -46,10 +50,10 @@ void linear(benchmark::State& state, Case c) {
             c.n,
             0,
             c.m,
-            out.data(),
+            out,
             static_cast<std::ptrdiff_t>(c.n)};
         erased::multiply({x.data(), static_cast<std::ptrdiff_t>(c.k), c.m, c.k}, &product, 1);
-        benchmark::DoNotOptimize(out.data());
+        benchmark::DoNotOptimize(*out);
         which = (which + 1) % copies;
     }
     const auto rate = [&](double amount) {

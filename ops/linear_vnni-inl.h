@@ -52,6 +52,12 @@ inline __m512i sumsOfFour(__m512i a, __m512i b, __m512i c, __m512i d) {
     return _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
 }
 
+// The sums of 16 groups whose four dwords each lie side by side, four groups in each of a, b, c and d.
+inline __m512i inFours(__m512i a, __m512i b, __m512i c, __m512i d) {
+    return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15),
+                                    sumsOfFour(a, b, c, d));
+}
+
 struct Row {
     const std::int8_t* codes;
     const float *scale, *sum;

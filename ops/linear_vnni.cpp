@@ -18,10 +18,8 @@ inline __m512i product(const std::int8_t* w, const std::int8_t* x, std::size_t i
 template <int group>
 inline __m512i groupProducts(const std::int8_t* w, const std::int8_t* x, std::size_t at, std::size_t end) {
     if constexpr (group == 16) {
-        const __m512i sums = sumsOfFour(product(w, x, at, end), product(w, x, at + 64, end),
-                                        product(w, x, at + 128, end), product(w, x, at + 192, end));
-        const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-        return _mm512_permutexvar_epi32(order, sums);
+        return inFours(product(w, x, at, end), product(w, x, at + 64, end), product(w, x, at + 128, end),
+                       product(w, x, at + 192, end));
     } else {
         const __m512i low = sumsOfFour(product(w, x, at, end), product(w, x, at + 64, end),
                                        product(w, x, at + 128, end), product(w, x, at + 192, end));

@@ -8,9 +8,10 @@ namespace axial::kernels {
 
 // Whether the unit is compiled in and both processor and operating system support it.
 bool hasVnni() noexcept;
-// dotCodes and dotBlocks by it.
+// dotCodes, dotBlocks and quantiseRow by it.
 void dotCodesVnni(const CodeProduct&) noexcept;
 bool dotBlocksVnni(const BlockProduct&) noexcept;
+void quantiseRowVnni(const float* x, const QuantisedRow&, std::byte* row) noexcept;
 
 // The same for the tile registers of AMX, for whose use the process asks the system at the first call.
 bool hasAmx() noexcept;

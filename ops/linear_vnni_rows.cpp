@@ -53,11 +53,6 @@ inline __m512 eightEach(float low, float high) {
 }
 inline __m512 asFloat(__m128i bytes) { return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes)); }
 
-// The sums of 16 groups whose four dwords each lie side by side, four groups in each of a, b, c and d.
-inline __m512i inFours(__m512i a, __m512i b, __m512i c, __m512i d) {
-    return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15),
-                                    sumsOfFour(a, b, c, d));
-}
 // The sums of 16 groups of eight dwords each, two in each of v.
 inline __m512i inEights(const __m512i (&v)[8], __m512i order) {
     const __m512i low = sumsOfFour(v[0], v[1], v[2], v[3]), high = sumsOfFour(v[4], v[5], v[6], v[7]);

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "axial/ops/linear_vnni.h"
 #include "axial/ops/quantise_kernels.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -29,7 +30,7 @@ HWY_INLINE float QuantiseBlock(const float* x, int8_t* codes, int32_t* sums) {
     if (!(all >= 0x1p-100f) || zero != zero) {
         memset(codes, 0, 32);
         sums[0] = sums[1] = 0;
-        return zero;
+        return zero != zero ? __builtin_nanf("") : 0.0f;
     }
     const auto inverse = hn::Set(d, 127.0f / all);
     for (size_t half = 0; half < 2; ++half) {
@@ -91,7 +92,10 @@ QuantisedRow::QuantisedRow(std::size_t length) : k(length) {
 
 HWY_EXPORT(Quantise);
 void quantiseRow(const float* x, const QuantisedRow& layout, std::byte* row) noexcept {
-    HWY_DYNAMIC_DISPATCH(Quantise)(x, layout, reinterpret_cast<std::uint8_t*>(row));
+    if (integerUnit() == IntegerUnit::portable)
+        HWY_DYNAMIC_DISPATCH(Quantise)(x, layout, reinterpret_cast<std::uint8_t*>(row));
+    else
+        quantiseRowVnni(x, layout, row);
 }
 
 }  // namespace axial::kernels

@@ -198,6 +198,26 @@ TEST_CASE("quantiseRow: codes, scales and sums by their definition") {
     });
 }
 
+TEST_CASE("quantiseRow: the units beyond AVX3 give AVX3's bits") {
+    forEachTarget([](const char*) {
+        if (kernels::integerUnit() == kernels::IntegerUnit::portable) return;
+        for (const std::size_t k : {32, 64, 96, 288, 512, 544, 800, 1024}) {
+            CAPTURE(k);
+            std::vector<float> x = randomFloats(k, 51);
+            for (std::size_t i = 0; i < 32; ++i) x[i] *= 1e-35f;
+            if (k > 64) x[70] = std::numeric_limits<float>::quiet_NaN();
+            if (k > 300) x[299] = -std::numeric_limits<float>::infinity();
+            const kernels::QuantisedRow layout(k);
+            std::vector<std::byte> one(layout.bytes), other(layout.bytes);
+            kernels::limitIntegerUnit(kernels::IntegerUnit::portable);
+            kernels::quantiseRow(x.data(), layout, one.data());
+            kernels::limitIntegerUnit(kernels::IntegerUnit::amx);
+            kernels::quantiseRow(x.data(), layout, other.data());
+            CHECK(std::memcmp(one.data(), other.data(), layout.bytes) == 0);
+        }
+    });
+}
+
 TEST_CASE("dotCodes: integer sums are exact up to the extremes of the codes") {
     forEachUnit([](const std::string& target) {
         for (const std::size_t group : {std::size_t{16}, std::size_t{32}})
