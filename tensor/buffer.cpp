@@ -2,10 +2,15 @@
 
 #include <atomic>
 #include <bit>
+#include <cstdint>
 #include <mutex>
 #include <new>
 #include <unordered_map>
 #include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace axial {
 
@@ -33,6 +38,16 @@ std::size_t sizeClass(std::size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
+// Large buffers in large pages: a prompt's activations otherwise need more page translations than the core remembers.
+void askForHugePages([[maybe_unused]] void* raw, [[maybe_unused]] std::size_t bytes) {
+#if defined(__linux__)
+    constexpr std::uintptr_t page = std::uintptr_t{2} << 20;
+    const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(raw), first = (start + page - 1) / page * page;
+    const std::uintptr_t last = (start + bytes) / page * page;
+    if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // only advice
+#endif
+}
+
 class Pool {
   public:
     void* take(std::size_t bytes) {
@@ -45,7 +60,9 @@ class Pool {
                 return raw;
             }
         }
-        return ::operator new(sizeof(Block) + bytes, alignment);
+        void* raw = ::operator new(sizeof(Block) + bytes, alignment);
+        askForHugePages(raw, bytes);
+        return raw;
     }
     void give(void* raw, std::size_t bytes) noexcept {
         try {
