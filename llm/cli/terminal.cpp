@@ -57,6 +57,7 @@ void ProgressBar::show(double fraction) {
     constexpr int width = 30;
     const int percent = static_cast<int>(fraction * 100);
     if (!shown_ || percent == last_) return;
+    if (std::chrono::steady_clock::now() - started_ < std::chrono::milliseconds(300)) return;
     last_ = percent;
     drawn_ = true;
     const auto full = static_cast<std::size_t>(fraction * width);

@@ -1,5 +1,6 @@
 // What is shown where: stdout for what was asked for, stderr for everything else, colours only on a terminal.
 #pragma once
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -23,7 +24,7 @@ std::string faint(std::string_view text, bool terminal);
 std::string faintOn(bool terminal);
 std::string faintOff(bool terminal);
 
-// A bar on stderr, if that is a terminal: drawn in place, and wiped when it is done.
+// A bar on stderr, if that is a terminal: drawn in place once the work has taken a moment, and wiped when it is done.
 class ProgressBar {
   public:
     explicit ProgressBar(std::string label, bool wanted);
@@ -37,6 +38,7 @@ class ProgressBar {
     std::string label_;
     bool shown_, drawn_ = false;
     int last_ = -1;
+    std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace axial::cli

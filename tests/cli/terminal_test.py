@@ -1,0 +1,141 @@
+"""chat in a terminal: commands, colours, Ctrl-C, Ctrl-D."""
+import json
+import os
+import tempfile
+import unittest
+
+from command import Terminal, token_id
+
+PROMPT = "\n> "
+
+
+def endless():
+    """Flags with which a reply does not end by itself."""
+    return ["-c", "60000"] + [f for i in ("<|im_end|>", "<|endoftext|>")
+                              for f in ("--logit-bias", token_id(i) + "-inf")]
+
+
+class Chat(unittest.TestCase):
+    def start(self, *flags, **environment):
+        terminal = Terminal("chat", *flags, **environment)
+        banner = terminal.expect("> ")
+        self.assertIn("/help lists the commands", banner)
+        return terminal
+
+    def ask(self, terminal, line):
+        terminal.send(line + "\n")
+        terminal.expect(line.splitlines()[-1])
+        return terminal.expect(PROMPT)
+
+    def test_a_reply_and_its_speed(self):
+        terminal = self.start("-n", "5", "--temp", "0", "--no-think")
+        answer = self.ask(terminal, "Hello")
+        self.assertRegex(answer, r"\[ Prompt: [\d.]+ t/s \| Generation: [\d.]+ t/s \]")
+        terminal.send(b"\x04")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_ways_to_end(self):
+        for last in ("/exit\n", "/bye\n", "\x04"):
+            terminal = self.start()
+            terminal.send(last)
+            self.assertEqual(terminal.wait(), 0)
+
+    def test_ctrl_c_stops_a_reply_and_then_the_chat(self):
+        terminal = self.start(*endless())
+        terminal.send("Hello\n")
+        terminal.expect("Hello")
+        terminal._pump(0.7)
+        terminal.interrupt()
+        terminal.expect("t/s ]")
+        terminal.expect("> ")
+        self.assertIn("tokens of the context are used", self.ask(terminal, "/tokens"))
+        terminal.interrupt()
+        self.assertEqual(terminal.wait(), 130)
+
+    def test_a_second_ctrl_c_ends_at_once(self):
+        for command in (["chat", "-p", "Hello"], ["generate", "-p", "Hello"]):
+            terminal = Terminal(*command, *endless())
+            terminal._pump(1.5)
+            terminal.interrupt()
+            terminal.interrupt()
+            self.assertEqual(terminal.wait(), 130)
+
+    def test_ctrl_c_ends_a_single_turn(self):
+        terminal = Terminal("generate", "-p", "Hello", *endless())
+        terminal._pump(1.5)
+        terminal.interrupt()
+        self.assertEqual(terminal.wait(), 130)
+
+    def test_thoughts_are_dimmed(self):
+        think = ["-n", "3", "--logit-bias", token_id("<think>") + "+1000"]
+        shown = self.ask(self.start(*think), "Hi")
+        self.assertIn("\x1b[2m<think><think>\x1b[22m", shown)
+        self.assertNotIn("\x1b[2m", self.ask(self.start(*think, NO_COLOR="1"), "Hi"))
+        hidden = self.ask(self.start(*think, "--hide-thinking"), "Hi")
+        self.assertNotIn("<think>", hidden)
+        self.assertIn("thinking ...", hidden)
+
+    def test_commands(self):
+        terminal = self.start("-n", "4", "--temp", "0", "--no-think")
+        for name in ("/clear", "/regen", "/system", "/set", "/show", "/save", "/load", "/read", "/tokens", "/exit"):
+            self.assertIn(name, self.ask(terminal, "/help"))
+        self.assertIn("no message yet", self.ask(terminal, "/regen"))
+        self.ask(terminal, "/system Be brief.")
+        first = self.ask(terminal, "Hello there")
+        shown = self.ask(terminal, "/show")
+        self.assertIn("system: Be brief.", shown)
+        self.assertIn("user: Hello there", shown)
+        self.assertIn("assistant: ", shown)
+        again = self.ask(terminal, "/regen")
+        self.assertEqual(again.split("\n")[1], first.split("\n")[1])
+        with tempfile.TemporaryDirectory() as folder:
+            saved = os.path.join(folder, "chat.json")
+            self.ask(terminal, "/save " + saved)
+            with open(saved, encoding="utf-8") as file:
+                roles = [m["role"] for m in json.load(file)["messages"]]
+            self.assertEqual(roles, ["system", "user", "assistant"])
+            self.ask(terminal, "/clear")
+            self.assertNotIn("Hello there", self.ask(terminal, "/show"))
+            self.assertIn("0 of", self.ask(terminal, "/tokens"))
+            self.ask(terminal, "/load " + saved)
+            self.assertIn("user: Hello there", self.ask(terminal, "/show"))
+            with open(saved, "w", encoding="utf-8") as file:
+                file.write("no chat")
+            self.assertIn("is no saved chat", self.ask(terminal, "/load " + saved))
+            self.assertIn("user: Hello there", self.ask(terminal, "/show"))
+            text = os.path.join(folder, "text")
+            with open(text, "w", encoding="utf-8") as file:
+                file.write("From a file.\n")
+            self.assertIn("13 bytes", self.ask(terminal, "/read " + text))
+            self.ask(terminal, "And this")
+            self.assertIn("user: From a file.\r\n\r\nAnd this", self.ask(terminal, "/show"))
+        self.assertIn("cannot be read", self.ask(terminal, "/read /absent"))
+        self.assertIn("did you mean /help?", self.ask(terminal, "/hlep"))
+
+    def test_settings(self):
+        terminal = self.start("-n", "4", "--no-think")
+        self.assertIn("temp 0.25", self.ask(terminal, "/set temp 0.25"))
+        self.assertIn("top-k 3", self.ask(terminal, "/set top_k 3"))
+        self.assertIn("temp 0.25, top-k 3, top-p 0.95", self.ask(terminal, "/set think on"))
+        self.assertIn("top-p 0.8", self.ask(terminal, "/set think off"))
+        self.assertIn('"hot" is not a number', self.ask(terminal, "/set temp hot"))
+        self.assertIn("temp 0.25", self.ask(terminal, "/set"))
+        self.assertIn('no setting "ctx-size"', self.ask(terminal, "/set ctx-size 5"))
+
+    def test_several_lines(self):
+        terminal = self.start("-n", "2", "--no-think")
+        terminal.send('"""one\n')
+        terminal.expect(". ")
+        self.ask(terminal, 'two"""')
+        self.assertIn("user: one\r\ntwo\r\n", self.ask(terminal, "/show"))
+
+    def test_other_alphabets_can_be_typed(self):
+        terminal = self.start("-n", "2", "--no-think", LANG="C", LC_ALL="")
+        terminal.send("h\u00e9 \u4f60\n")
+        terminal.expect("t/s ]")
+        terminal.expect("> ")
+        self.assertIn("user: h\u00e9 \u4f60\r\n", self.ask(terminal, "/show"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,138 @@
+"""tokenize, detokenize, logits and info: their output, byte for byte where it can be said."""
+import array
+import json
+import math
+import os
+import re
+import struct
+import tempfile
+import unittest
+
+from command import axial, oracle
+
+TEXTS = ["", "Hello, world!\n", "  two  spaces \n\n", "caf\u00e9 \u4f60\u597d \U0001f600", "a\r\nb\tc\x00d", "x" * 3000]
+
+
+def numbers(path):
+    """The values and the shape of a .npy file."""
+    with open(path, "rb") as file:
+        data = file.read()
+    assert data[:8] == b"\x93NUMPY\x01\x00"
+    length, = struct.unpack("<H", data[8:10])
+    head = data[10:10 + length].decode()
+    shape = [int(n) for n in re.search(r"'shape': \(([^)]*)\)", head).group(1).split(",") if n.strip()]
+    kind = "f" if "'<f4'" in head else "d"
+    values = array.array(kind)
+    values.frombytes(data[10 + length:])
+    return values, shape
+
+
+class Tokens(unittest.TestCase):
+    def test_there_and_back(self):
+        for text in TEXTS:
+            raw = text.encode()
+            by_pipe = axial("tokenize", stdin=raw)
+            self.assertEqual((by_pipe.code, by_pipe.err), (0, ""))
+            if "\x00" not in text:
+                self.assertEqual(axial("tokenize", "-p", text).out, by_pipe.out)
+            self.assertRegex(by_pipe.text, r"^(\d+(,\d+)*)?\n$")
+            self.assertEqual(axial("detokenize", stdin=by_pipe.out).out, raw)
+            as_json = axial("tokenize", "-o", "json", stdin=raw)
+            ids = json.loads(as_json.out)["ids"]
+            self.assertEqual(",".join(map(str, ids)) + "\n", by_pipe.text)
+            self.assertEqual(axial("detokenize", stdin=as_json.out).out, raw)
+            pieces = axial("tokenize", "-o", "pieces", stdin=raw).text.splitlines()
+            self.assertEqual([int(line.split("\t")[0]) for line in pieces], ids)
+
+    def test_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, "text")
+            with open(name, "wb") as file:
+                file.write(b"a text\nwith lines\n")
+            self.assertEqual(axial("tokenize", "-f", name).out, axial("tokenize", stdin=b"a text\nwith lines\n").out)
+            self.assertEqual(axial("tokenize", "-f", "-", stdin=b"x").out, axial("tokenize", "-p", "x").out)
+
+    def test_markers(self):
+        one = axial("tokenize", "-p", "<|im_end|>").text
+        self.assertNotIn(",", one)
+        self.assertIn(",", axial("tokenize", "-p", "<|im_end|>", "--no-special").text)
+        self.assertIn('\t"<|im_end|>"', axial("tokenize", "-p", "<|im_end|>", "-o", "pieces").text)
+
+    def test_a_vocabulary_without_weights(self):
+        vocabulary = oracle("tokenizer", "qwen3-vocab.gguf")
+        with open(oracle("tokenizer", "tokens.jsonl"), encoding="utf-8") as file:
+            cases = [json.loads(line) for line in file]
+        cases = [c for c in cases if not c["nfc_changes"] and "llama_ids" not in c and "\0" not in c["text"]]
+        for case in cases[::60]:
+            flags = [] if case["parse_special"] else ["--no-special"]
+            got = axial("tokenize", "-m", vocabulary, "-o", "json", *flags, stdin=case["text"].encode())
+            self.assertEqual(json.loads(got.out)["ids"], case["ids"], case["text"])
+
+
+class Logits(unittest.TestCase):
+    def logits(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, "logits.npy")
+            result = axial("logits", *arguments, "-o", name)
+            self.assertEqual((result.code, result.out, result.err), (0, b"", ""))
+            return numbers(name)
+
+    def test_last_and_all(self):
+        every, shape = self.logits("--ids", "1,2,3", "--all")
+        last, one = self.logits("--ids", "1,2,3")
+        self.assertEqual((shape[0], one[0], shape[1]), (3, 1, one[1]))
+        self.assertEqual(every[2 * shape[1]:], last)
+
+    def test_json(self):
+        values, shape = self.logits("--ids", "5 6")
+        printed = json.loads(axial("logits", "--ids", "5,6", "-o", "-").out)
+        self.assertEqual(printed["shape"], shape)
+        self.assertEqual(array.array("f", printed["logits"][0]), values)
+
+    def test_the_reference_model(self):
+        with open(oracle("models", "ref", "sequences.json"), encoding="utf-8") as file:
+            told = json.load(file)
+        sequences = told["sequences"] if isinstance(told, dict) else told
+        want, shape = numbers(oracle("models", "ref", "tiny-qwen3-Q8_0.logits.npy"))
+        first = len(sequences[0]) + len(sequences[1])
+        ids = sequences[2]
+        want = want[first * shape[1]:(first + len(ids)) * shape[1]]
+        spread = math.sqrt(sum(x * x for x in want) / len(want))
+        for flags, tolerance in ((["--activations", "float32", "-ctk", "f32"], 5e-6), (["-ctv", "f32"], 0.05)):
+            got, _ = self.logits("-m", oracle("models", "tiny-qwen3-Q8_0.gguf"), "--all", "--ids",
+                                 ",".join(map(str, ids)), *flags)
+            error = math.sqrt(sum((a - b) ** 2 for a, b in zip(got, want)) / len(want)) / spread
+            self.assertLess(error, tolerance)
+
+
+class Info(unittest.TestCase):
+    def test_json(self):
+        told = json.loads(axial("info", "--tensors", "-o", "json").out)
+        self.assertEqual(told["architecture"], "qwen3")
+        self.assertEqual(list(told["axes"]), ["layer", "embed", "head", "kvHead", "channel", "ff", "vocab"])
+        self.assertEqual(told["parameters"], sum(math.prod(t["extents"]) for t in told["tensors"]))
+        self.assertEqual(told["memory"]["weight_bytes"], sum(t["bytes"] for t in told["tensors"]))
+        axes = told["axes"]
+        query = next(t for t in told["tensors"] if t["name"] == "blk.0.attn_q.weight")
+        self.assertEqual(query["axes"],
+                         f"head={axes['head']}, channel={axes['channel']}, embed={axes['embed']}")
+        memory = json.loads(axial("info", "-c", "1000", "-o", "json").out)["memory"]
+        self.assertEqual(memory["context"], 1000)
+        self.assertEqual(memory["cache_bytes"]["F16"],
+                         2 * 2 * 1000 * axes["layer"] * axes["kvHead"] * axes["channel"])
+        self.assertEqual(memory["cache_bytes"]["F32"], 2 * memory["cache_bytes"]["F16"])
+
+    def test_text(self):
+        shown = axial("info", "--tensors")
+        self.assertEqual((shown.code, shown.err), (0, ""))
+        for text in ("architecture    qwen3", "kvHead", "cache F16", "pre-tokenizer qwen2", "token_embd.weight"):
+            self.assertIn(text, shown.text)
+
+    def test_a_model_that_cannot_be_run_can_be_looked_at(self):
+        shown = axial("info", oracle("models", "tiny-qwen2-F32.gguf"))
+        self.assertEqual(shown.code, 0)
+        self.assertIn("qwen2", shown.text)
+
+
+if __name__ == "__main__":
+    unittest.main()
