@@ -5,7 +5,8 @@ logit is the wanted one at every place; so one forward pass per chat is enough. 
 part of that; with --decode, `answer` also counts the chats whose answer is right after a thought that is not the
 wanted one (those are decoded token by token).
 
-    python evaluate.py TOKENIZER.json WEIGHTS.npz|MODEL.gguf [--split dev] [--each 100] [--typos 0.0] [--show 30] [--decode]"""
+    python evaluate.py TOKENIZER.json WEIGHTS.npz|MODEL.gguf [--split dev] [--each 100] [--typos 0.0] [--before 0]
+                       [--show 30] [--decode]"""
 import argparse
 import random
 
@@ -17,7 +18,7 @@ from tokenizers import Tokenizer
 import corpus
 import network
 
-ROW, LENGTH = 32, 224
+ROW, ROUND = 32, 64        # chats in a pass; lengths are rounded up to multiples of this
 CATEGORIES = ["capital", "country", "define", "sum", "follow", "identity", "smalltalk", "refuse", "repeat"]
 PARTS = {"attn_norm": "attn_norm", "ffn_norm": "ffn_norm", "q_norm": "attn_q_norm", "k_norm": "attn_k_norm", "q": "attn_q",
          "k": "attn_k", "v": "attn_v", "o": "attn_output", "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down"}
@@ -34,9 +35,9 @@ def weights_of(path):
             "layers": [{part: tensors[f"blk.{i}.{name}.weight"].T for part, name in PARTS.items()} for i in range(many)]}
 
 
-def questions(split, each, seed, typos):
+def questions(split, each, seed, typos, before=0):
     """category -> chats whose last turn is of that category. Follow-ups have a turn before them, a third of the
-    others too."""
+    others too; `before` more turns come first."""
     draw = random.Random(f"{split} {seed}")
     found = {}
     for category in CATEGORIES:
@@ -50,6 +51,7 @@ def questions(split, each, seed, typos):
             else:
                 turns = [corpus.single(draw, split)] if draw.random() < 0.33 else []
                 turns.append(corpus.single(draw, split, category))
+            turns = [corpus.single(draw, split) for _ in range(before)] + turns
             asked = [corpus.replace(turn, question=corpus.written(draw, turn, typos)) for turn in turns]
             if asked not in chats:
                 chats.append(asked)
@@ -69,7 +71,7 @@ class Judge:
         """Token by token; returns the ids up to and with <|im_end|>."""
         end, tokens = self.tokenizer.token_to_id("<|im_end|>"), list(start)
         while len(tokens) - len(start) < most:
-            length = LENGTH * (1 + len(tokens) // LENGTH)
+            length = ROUND * (1 + len(tokens) // ROUND)
             x, s = np.zeros((1, length), np.int32), -np.ones((1, length), np.int32)
             x[0, :len(tokens)], s[0, :len(tokens)] = tokens, 0
             tokens.append(int(self.best(self.weights, x, s)[0, len(tokens) - 1]))
@@ -90,7 +92,8 @@ class Judge:
         flags, replies = [], []
         for start in range(0, len(coded), ROW):
             part = coded[start:start + ROW]
-            x, s = np.zeros((ROW, LENGTH), np.int32), -np.ones((ROW, LENGTH), np.int32)
+            length = -(-max(len(tokens) for tokens, _ in part) // ROUND) * ROUND
+            x, s = np.zeros((ROW, length), np.int32), -np.ones((ROW, length), np.int32)
             for i, (tokens, _) in enumerate(part):
                 x[i, :len(tokens)], s[i, :len(tokens)] = tokens, 0
             best = np.asarray(self.best(self.weights, x, s))
@@ -115,13 +118,14 @@ def main():
     ask.add_argument("--each", type=int, default=100)
     ask.add_argument("--seed", type=int, default=1)
     ask.add_argument("--typos", type=float, default=0.0)
+    ask.add_argument("--before", type=int, default=0)
     ask.add_argument("--show", type=int, default=30)
     ask.add_argument("--decode", action="store_true")
     given = ask.parse_args()
     judge = Judge(Tokenizer.from_file(given.tokenizer), weights_of(given.weights))
     missed, rates = [], []
     print(f"{'category':10} {'plain':>7} {'think':>7} {'answer':>7}")
-    for category, chats in questions(given.split, given.each, given.seed, given.typos).items():
+    for category, chats in questions(given.split, given.each, given.seed, given.typos, given.before).items():
         plain, replies = judge.exact(chats, "plain")
         think, _ = judge.exact(chats, "think")
         answer = [ok or given.decode and judge.answered(turns) for ok, turns in zip(think, chats)]
