@@ -42,9 +42,9 @@ struct Quantised {
     const std::byte* row(std::size_t t) const { return static_cast<const std::byte*>(rows.data()) + t * layout.bytes; }
 };
 
-Quantised quantised(const ActivationRows& x) {
+Quantised quantised(const ActivationRows& x, bool inTiles) {
     Quantised q{kernels::QuantisedRow(x.k), {}, {}, x.rows};
-    const std::size_t bytes = kernels::tilesWanted(x.rows) ? kernels::tileBytes(q.layout) : 0;
+    const std::size_t bytes = inTiles ? kernels::tileBytes(q.layout) : 0;
     q.rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
     if (bytes != 0) q.tiles = Buffer((x.rows + 15) / 16 * bytes);
     parallelFor(x.rows, 16, [&](std::size_t begin, std::size_t end) {
@@ -71,7 +71,7 @@ struct Strip {
 };
 
 // Up to this many rows of activations, weights are multiplied as they stand in their blocks.
-constexpr std::size_t fewActivations = 3;
+constexpr std::size_t fewActivations = 5;
 
 void integerStrip(const Strip& s, const Quantised& x) {
     const kernels::CodeForm form = kernels::codeFormOf(s.w->format);
@@ -86,8 +86,8 @@ void integerStrip(const Strip& s, const Quantised& x) {
     auto* scale = reinterpret_cast<float*>(memory + panel + most * codeStride);
     const kernels::CodeRows codes{reinterpret_cast<std::int8_t*>(memory + panel), codeStride, scale,
                                   scale + most * groupStride, groupStride};
-    const bool all = s.firstRow == 0 && s.m == x.count;
-    const auto* tiles = all ? static_cast<const std::byte*>(x.tiles.data()) : nullptr;
+    const bool inTiles = s.firstRow == 0 && s.m == x.count && kernels::tilesWanted(s.m, form);
+    const auto* tiles = inTiles ? static_cast<const std::byte*>(x.tiles.data()) : nullptr;
     for (std::size_t j = s.begin; j < s.end; j += most) {
         const std::size_t count = std::min(most, s.end - j), column = j - s.begin;
         kernels::unpackRows(s.w->format, rows + static_cast<std::ptrdiff_t>(column) * s.w->rowBytes, s.w->rowBytes,
@@ -157,16 +157,21 @@ std::size_t stripRows(const RowsProduct& p) {
 }  // namespace
 
 void multiply(const ActivationRows& x, const RowsProduct* products, std::size_t count) {
-    bool wanted = false;
+    bool wanted = false, inTiles = false;
     std::size_t tasks = 0;
+    const auto want = [&](Format format) {
+        wanted = wanted || integer(format);
+        inTiles = inTiles || (integer(format) && kernels::tilesWanted(x.rows, kernels::codeFormOf(format)));
+    };
     for (std::size_t i = 0; i < count; ++i) {
         const RowsProduct& p = products[i];
         if (p.m == 0 || p.n == 0) continue;
-        wanted = wanted || integer(p.w.format) || (p.up && integer(p.up->format));
+        want(p.w.format);
+        if (p.up) want(p.up->format);
         tasks += (p.n + stripRows(p) - 1) / stripRows(p);
     }
     if (tasks == 0) return;
-    const Quantised q = wanted ? quantised(x) : Quantised{};
+    const Quantised q = wanted ? quantised(x, inTiles) : Quantised{};
     const Activations arithmetic = detail::activations;
 
     auto task = [&](std::size_t index) {

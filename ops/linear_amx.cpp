@@ -12,12 +12,14 @@
 namespace axial::kernels {
 namespace {
 
+constexpr int group = 32;  // codes that share a scale
+
 // The shapes of the tile registers: 0 and 1 sums (16 activations x 16 rows), 2 and 3 activations, 4 and 5 weights.
 struct alignas(64) TileShapes {
     std::uint8_t palette = 1, start = 0, reserved[14] = {};
     std::uint16_t bytes[16] = {};
     std::uint8_t rows[16] = {};
-    explicit TileShapes(int group) {
+    TileShapes() {
         for (int i = 0; i < 2; ++i) {
             bytes[i] = 64, rows[i] = 16;
             bytes[2 + i] = static_cast<std::uint16_t>(group), rows[2 + i] = 16;
@@ -43,19 +45,10 @@ inline void turn(const std::byte* from, std::size_t rowBytes, std::size_t rows, 
     }
 }
 
-// Where the parts of 16 rows of activations lie: codes as [k / 32][row][32], the others as [group][row].
+// Where the parts of 16 rows of activations lie: codes as [group][row][32], the others as [group][row].
 struct TileLayout {
-    struct Groups {
-        std::size_t scale, sum;
-    };
-    Groups of16, of32;
-    std::size_t bytes;
-    explicit TileLayout(std::size_t k) {
-        const std::size_t many = k / 16 * 64, few = k / 32 * 64;
-        of16 = {16 * k, 16 * k + many};
-        of32 = {of16.sum + many, of16.sum + many + few};
-        bytes = of32.sum + few;
-    }
+    std::size_t scale, sum, bytes;
+    explicit TileLayout(std::size_t k) : scale(16 * k), sum(scale + k / group * 64), bytes(sum + k / group * 64) {}
 };
 
 // 16 rows of weights in the order of the sweep.
@@ -64,7 +57,7 @@ struct Panel {
     __m512i *scale, *minimum;  // for each group, those of all rows
 };
 
-template <int group, bool minimum>
+template <bool minimum>
 Panel pack(const CodeProduct& p, std::size_t j, std::byte* memory) {
     const std::size_t k = p.layout->k, padded = (k + 63) / 64 * 64, groups = k / group;
     const std::size_t rows = p.rows - j < 16 ? p.rows - j : 16, stride = p.w.groupStride * sizeof(float);
@@ -120,7 +113,7 @@ template <int... T>
 
 // 16 rows of activations from row t on against a panel. While the tiles of one group are multiplied, the sums of the
 // one before go through the float rule.
-template <int group, bool minimum>
+template <bool minimum>
 void tile(const CodeProduct& p, std::size_t t, std::size_t j, const Panel& w, const std::byte* x, const __m512i* xScale,
           const __m512i* xSum) {
     const std::size_t groups = p.layout->k / group;
@@ -136,11 +129,11 @@ void tile(const CodeProduct& p, std::size_t t, std::size_t j, const Panel& w, co
         _tile_loadd(4, codes, 64);
         _tile_dpbssd(0, 2, 4);
         _tile_stored(0, even, 64);
-        x += group == 32 ? 512 : 0, codes += group / 4;
+        x += 512, codes += group / 4;
     };
     const auto multiplyOdd = [&] {
         _tile_zero(1);
-        _tile_loadd(3, group == 32 ? x : x + 16, 32);
+        _tile_loadd(3, x, 32);
         _tile_loadd(5, codes, 64);
         _tile_dpbssd(1, 3, 5);
         _tile_stored(1, odd, 64);
@@ -161,20 +154,19 @@ void tile(const CodeProduct& p, std::size_t t, std::size_t j, const Panel& w, co
     storeAll(p, t, j, totals, All());
 }
 
-template <int group, bool minimum>
+template <bool minimum>
 void dot(const CodeProduct& p) {
     const std::size_t half = panelBytes(p.layout->k, p.form) / 2;
     const TileLayout layout(p.layout->k);
-    const TileLayout::Groups& at = group == 16 ? layout.of16 : layout.of32;
     Panel w[2];
-    for (std::size_t j = 0; j < p.rows; j += 16) w[j / 16] = pack<group, minimum>(p, j, p.scratch + j / 16 * half);
-    const TileShapes shapes(group);
+    for (std::size_t j = 0; j < p.rows; j += 16) w[j / 16] = pack<minimum>(p, j, p.scratch + j / 16 * half);
+    const TileShapes shapes;
     _tile_loadconfig(&shapes);
     for (std::size_t t = 0; t < p.m; t += 16) {
         const std::byte* x = p.tiles + t / 16 * layout.bytes;
         for (std::size_t j = 0; j < p.rows; j += 16)
-            tile<group, minimum>(p, t, j, w[j / 16], x, reinterpret_cast<const __m512i*>(x + at.scale),
-                                 reinterpret_cast<const __m512i*>(x + at.sum));
+            tile<minimum>(p, t, j, w[j / 16], x, reinterpret_cast<const __m512i*>(x + layout.scale),
+                          reinterpret_cast<const __m512i*>(x + layout.sum));
     }
     _tile_release();
 }
@@ -201,27 +193,17 @@ void packTilesAmx(const QuantisedRow& row, const std::byte* rows, std::size_t m,
     for (std::size_t t = 0; t < m; t += 16, rows += 16 * row.bytes, tiles += layout.bytes) {
         const std::size_t count = m - t < 16 ? m - t : 16;
         for (std::size_t i = 0; i < 16; ++i)
-            for (std::size_t b = 0; b < row.k / 32; ++b) {
+            for (std::size_t b = 0; b < row.k / group; ++b) {
                 const auto* from = reinterpret_cast<const __m256i*>(rows + i * row.bytes + 32 * b);
                 _mm256_store_si256(reinterpret_cast<__m256i*>(tiles + 512 * b + 32 * i),
                                    i < count ? _mm256_loadu_si256(from) : _mm256_setzero_si256());
             }
-        const auto numbers = [&](std::size_t from, std::size_t group, std::size_t to) {
-            turn(rows + from, row.bytes, count, row.k / group, reinterpret_cast<__m512i*>(tiles + to));
-        };
-        numbers(row.of16.scale, 16, layout.of16.scale);
-        numbers(row.of16.sum, 16, layout.of16.sum);
-        numbers(row.of32.scale, 32, layout.of32.scale);
-        numbers(row.of32.sum, 32, layout.of32.sum);
+        turn(rows + row.of32.scale, row.bytes, count, row.k / group, reinterpret_cast<__m512i*>(tiles + layout.scale));
+        turn(rows + row.of32.sum, row.bytes, count, row.k / group, reinterpret_cast<__m512i*>(tiles + layout.sum));
     }
 }
 
-void dotCodesAmx(const CodeProduct& p) noexcept {
-    if (p.form.group == 16)
-        p.form.minimum ? dot<16, true>(p) : dot<16, false>(p);
-    else
-        p.form.minimum ? dot<32, true>(p) : dot<32, false>(p);
-}
+void dotCodesAmx(const CodeProduct& p) noexcept { p.form.minimum ? dot<true>(p) : dot<false>(p); }
 
 }  // namespace axial::kernels
 

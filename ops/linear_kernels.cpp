@@ -79,7 +79,8 @@ HWY_EXPORT(IsAVX3);
 
 namespace {
 IntegerUnit limit = IntegerUnit::amx;
-// From here on the tiles are faster, although they always compute 16 rows.
+// From here on the tiles are faster, although they always compute 16 rows; for groups of 16 codes, which fill only half
+// of a tile, they never are.
 constexpr std::size_t manyRows = 8;
 }  // namespace
 
@@ -89,7 +90,9 @@ IntegerUnit integerUnit() noexcept {
 }
 void limitIntegerUnit(IntegerUnit most) noexcept { limit = most; }
 
-bool tilesWanted(std::size_t m) noexcept { return m >= manyRows && integerUnit() == IntegerUnit::amx; }
+bool tilesWanted(std::size_t m, CodeForm form) noexcept {
+    return m >= manyRows && form.group == 32 && integerUnit() == IntegerUnit::amx;
+}
 std::size_t tileBytes(const QuantisedRow& layout) noexcept { return tileBytesAmx(layout); }
 void packTiles(const QuantisedRow& layout, const std::byte* rows, std::size_t m, std::byte* tiles) noexcept {
     packTilesAmx(layout, rows, m, tiles);

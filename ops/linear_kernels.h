@@ -18,7 +18,7 @@ struct CodeProduct {
     CodeForm form;
     const QuantisedRow* layout;
     const std::byte* x;
-    const std::byte* tiles;  // x by packTiles, if tilesWanted(m); else nullptr
+    const std::byte* tiles;  // x by packTiles, if tilesWanted(m, form); else nullptr
     std::size_t m;
     float* out;
     std::ptrdiff_t outStride;
@@ -53,7 +53,7 @@ constexpr std::size_t panelBytes(std::size_t k, CodeForm form) {
 }
 // Whether dotCodes wants m rows of activations in tiles, which are then made once for all weights: 16 rows at a time,
 // each group of codes side by side, then their scales and sums.
-bool tilesWanted(std::size_t m) noexcept;
+bool tilesWanted(std::size_t m, CodeForm) noexcept;
 std::size_t tileBytes(const QuantisedRow&) noexcept;  // of 16 rows, or of the rest
 void packTiles(const QuantisedRow&, const std::byte* rows, std::size_t m, std::byte* tiles) noexcept;
 

@@ -13,7 +13,8 @@ void dotCodesVnni(const CodeProduct&) noexcept;
 bool dotBlocksVnni(const BlockProduct&) noexcept;
 void quantiseRowVnni(const float* x, const QuantisedRow&, std::byte* row) noexcept;
 
-// The same for the tile registers of AMX, for whose use the process asks the system at the first call.
+// The same for the tile registers of AMX, for groups of 32. The process asks the system for their use at the first
+// call.
 bool hasAmx() noexcept;
 std::size_t tileBytesAmx(const QuantisedRow&) noexcept;
 void packTilesAmx(const QuantisedRow&, const std::byte* rows, std::size_t m, std::byte* tiles) noexcept;

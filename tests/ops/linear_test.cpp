@@ -53,11 +53,11 @@ std::byte* aligned(std::vector<std::byte>& memory) {
 struct Activated {
     kernels::QuantisedRow layout;
     std::vector<std::byte> rows, tiles;
-    Activated(const std::vector<float>& x, std::size_t m, std::size_t k) : layout(k) {
+    Activated(const std::vector<float>& x, std::size_t m, std::size_t k, kernels::CodeForm form) : layout(k) {
         rows.resize(m * layout.bytes + 64);
         for (std::size_t t = 0; t < m; ++t)
             kernels::quantiseRow(x.data() + t * k, layout, aligned(rows) + t * layout.bytes);
-        if (!kernels::tilesWanted(m)) return;
+        if (!kernels::tilesWanted(m, form)) return;
         tiles.resize((m + 15) / 16 * kernels::tileBytes(layout) + 64);
         kernels::packTiles(layout, aligned(rows), m, aligned(tiles));
     }
@@ -240,7 +240,7 @@ TEST_CASE("dotCodes: integer sums are exact up to the extremes of the codes") {
                             x[i] = i % 32 == 5 ? 127.0f : static_cast<float>(i % 251) - 125;
                     for (const std::size_t m : {1, 4, 19}) {
                         CAPTURE(m);
-                        const Activated a(x, m, k);
+                        const Activated a(x, m, k, form);
                         std::vector<float> out(16 * m);
                         std::vector<std::byte> scratch(kernels::panelBytes(k, form) + 64);
                         kernels::dotCodes({w.rows(), 16, form, &a.layout, a.row(0), a.tilesOrNull(), m, out.data(), 16,
