@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 using Event = nlohmann::detail::parse_event_t;
 
-constexpr std::int64_t mostTokens = 1 << 21;
+constexpr std::int64_t mostTokens = VocabularyBuilder::mostTokens;
 
 [[noreturn]] void fail(const std::filesystem::path& file, const std::string& text) {
     throw FileError("tokenizer: " + file.string() + ": " + text);
@@ -379,23 +379,27 @@ Vocabulary vocabularyFromTokenizerJson(const std::filesystem::path& file) {
         place = static_cast<std::uint32_t>(entry);
     }
 
-    VocabularyBuilder builder(file.string(), static_cast<std::size_t>(size));
+    std::vector<std::string_view> texts(static_cast<std::size_t>(size));
+    std::vector<TokenType> types(texts.size(), TokenType::unused);
+    for (std::size_t id = 0; id < texts.size(); id++) {
+        if (entryOf[id] == none) continue;
+        texts[id] = document.texts[entryOf[id]];
+        types[id] = TokenType::normal;
+    }
+    for (const auto& [id, token] : added) {
+        const auto i = static_cast<std::size_t>(id);
+        if (types[i] == TokenType::normal && texts[i] != token.content) {
+            fail(file, "token " + std::to_string(id) + " is " + std::string(texts[i]) + " in model.vocab and " +
+                           token.content + " in added_tokens");
+        }
+        texts[i] = token.content;
+        types[i] = token.control ? TokenType::control : TokenType::userDefined;
+    }
+    VocabularyBuilder builder(file.string(), std::move(texts), types);
     Vocabulary& vocabulary = builder.vocabulary();
-    for (std::int64_t id = 0; id < size; id++) {
-        const std::uint32_t entry = entryOf[static_cast<std::size_t>(id)];
-        const auto token = added.find(id);
-        if (token == added.end()) {
-            builder.addToken(entry == none ? std::string_view() : document.texts[entry],
-                             entry == none ? TokenType::unused : TokenType::normal);
-            continue;
-        }
-        if (entry != none && document.texts[entry] != token->second.content) {
-            fail(file, "token " + std::to_string(id) + " is " + std::string(document.texts[entry]) +
-                           " in model.vocab and " + token->second.content + " in added_tokens");
-        }
-        builder.addToken(token->second.content, token->second.control ? TokenType::control : TokenType::userDefined);
-        if (token->second.stripsLeft) vocabulary.stripsLeft.push_back(static_cast<TokenId>(id));
-        if (token->second.stripsRight) vocabulary.stripsRight.push_back(static_cast<TokenId>(id));
+    for (const auto& [id, token] : added) {
+        if (token.stripsLeft) vocabulary.stripsLeft.push_back(static_cast<TokenId>(id));
+        if (token.stripsRight) vocabulary.stripsRight.push_back(static_cast<TokenId>(id));
     }
     vocabulary.merges.reserve(document.mergeSizes.size());
     for (std::size_t merge = 0, part = 0; merge < document.mergeSizes.size(); part += document.mergeSizes[merge++]) {

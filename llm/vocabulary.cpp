@@ -94,11 +94,10 @@ Vocabulary vocabularyOf(const GgufFile& file, const std::optional<std::string>& 
     std::string name;
     const PreTokenizerRules& rules = rulesOf(file, preTokenizer, name);
 
-    const std::vector<std::string_view> texts = file.require("tokenizer.ggml.tokens").strings();
+    std::vector<std::string_view> texts = file.require("tokenizer.ggml.tokens").strings();
     if (texts.empty()) fail(file, "tokenizer.ggml.tokens is empty");
     const std::vector<TokenType> types = typesOf(file, texts.size());
-    VocabularyBuilder builder(file.path().string(), texts.size());
-    for (std::size_t i = 0; i < texts.size(); i++) builder.addToken(texts[i], types[i]);
+    VocabularyBuilder builder(file.path().string(), std::move(texts), types);
 
     Vocabulary& vocabulary = builder.vocabulary();
     const std::vector<std::string_view> merges = file.require("tokenizer.ggml.merges").strings();

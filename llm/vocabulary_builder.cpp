@@ -37,11 +37,30 @@ std::string quoted(std::string_view text) {
 }
 }  // namespace
 
-VocabularyBuilder::VocabularyBuilder(std::string source, std::size_t tokens)
-    : capacity_(tokens), slots_(std::bit_ceil(2 * tokens + 2)) {
+VocabularyBuilder::VocabularyBuilder(std::string source, std::vector<std::string_view> texts,
+                                     const std::vector<TokenType>& types)
+    : texts_(std::move(texts)) {
     vocabulary_.source = std::move(source);
-    vocabulary_.tokens.reserve(tokens, 8 * tokens);
-    texts_.reserve(tokens);
+    if (texts_.size() > mostTokens) {
+        throw FileError("vocabulary: " + vocabulary_.source + ": " + std::to_string(texts_.size()) +
+                        " tokens, more than the " + std::to_string(mostTokens) + " that are read");
+    }
+    slots_.resize(std::bit_ceil(texts_.size() + texts_.size() / 2 + 2));
+    std::size_t total = 0;
+    for (std::string_view text : texts_) total += text.size();
+    vocabulary_.tokens.reserve(texts_.size(), total);
+    std::string bytes;
+    for (std::size_t i = 0; i < texts_.size(); i++) {
+        const std::string_view text = texts_[i];
+        bytes.clear();
+        const bool decoded = types[i] == TokenType::normal ? appendByteLevelBytes(text, bytes)
+                             : types[i] == TokenType::byte ? appendSpelledByte(text, bytes)
+                                                           : false;
+        vocabulary_.tokens.add(decoded ? std::string_view(bytes) : text, types[i]);
+        const std::uint32_t hash = hashOf(text);
+        Slot& slot = slots_[slotOf(text, hash)];
+        if (slot.id == Vocabulary::noToken) slot = {hash, static_cast<TokenId>(i)};
+    }
 }
 
 std::size_t VocabularyBuilder::slotOf(std::string_view text, std::uint32_t hash) const {
@@ -54,21 +73,6 @@ std::size_t VocabularyBuilder::slotOf(std::string_view text, std::uint32_t hash)
 }
 
 TokenId VocabularyBuilder::find(std::string_view text) const { return slots_[slotOf(text, hashOf(text))].id; }
-
-void VocabularyBuilder::addToken(std::string_view text, TokenType type) {
-    if (texts_.size() == capacity_) {
-        throw FileError("vocabulary: " + vocabulary_.source + ": more tokens than were announced");
-    }
-    bytes_.clear();
-    const bool decoded = type == TokenType::normal ? appendByteLevelBytes(text, bytes_)
-                         : type == TokenType::byte ? appendSpelledByte(text, bytes_)
-                                                   : false;
-    vocabulary_.tokens.add(decoded ? std::string_view(bytes_) : text, type);
-    const std::uint32_t hash = hashOf(text);
-    Slot& slot = slots_[slotOf(text, hash)];
-    if (slot.id == Vocabulary::noToken) slot = {hash, static_cast<TokenId>(texts_.size())};
-    texts_.push_back(text);
-}
 
 void VocabularyBuilder::failMerge(std::string_view text, const std::string& why) const {
     throw FileError("vocabulary: " + vocabulary_.source + ": merge " + std::to_string(vocabulary_.merges.size()) +
@@ -83,6 +87,9 @@ TokenId VocabularyBuilder::piece(std::string_view text, std::string_view merge) 
 
 void VocabularyBuilder::addMerge(std::string_view left, std::string_view right) {
     joined_.assign(left).append(right);
+    if (vocabulary_.merges.size() == mostMerges) {
+        failMerge(joined_, "is beyond the " + std::to_string(mostMerges) + " that are read");
+    }
     if (left.empty() || right.empty()) failMerge(joined_, "has an empty piece");
     vocabulary_.merges.push_back({piece(left, joined_), piece(right, joined_), piece(joined_, joined_)});
 }

@@ -11,14 +11,15 @@ namespace axial::llm {
 
 class VocabularyBuilder {
   public:
-    // `tokens` is how many there will be, `source` the file, for messages.
-    VocabularyBuilder(std::string source, std::size_t tokens);
+    // One text and one type for every token. Texts are as the file has them, and must stay valid until finish(): normal
+    // tokens in the byte-level alphabet, bytes written <0x0A>, all others as themselves; if two are the same, the first
+    // is the one that is found. `source` is the file, for messages. FileError: more than mostTokens.
+    VocabularyBuilder(std::string source, std::vector<std::string_view> texts, const std::vector<TokenType>& types);
 
-    // The next token, by its text as the file has it, which must stay valid until finish(): normal tokens are in the
-    // byte-level alphabet, bytes are written <0x0A>, all others are themselves.
-    void addToken(std::string_view text, TokenType type);
+    // What is beyond any real vocabulary, and keeps the memory for one within bounds.
+    static constexpr std::size_t mostTokens = 1 << 20, mostMerges = 1 << 20;
 
-    // The next merge, in the order of the file. FileError for a piece that is no token.
+    // The next merge, in the order of the file. FileError for a piece that is no token, or more than mostMerges.
     void addMerge(std::string_view left, std::string_view right);
     // The same for a merge spelled "left right".
     void addMerge(std::string_view spelled);
@@ -43,10 +44,9 @@ class VocabularyBuilder {
     std::size_t slotOf(std::string_view text, std::uint32_t hash) const;
 
     Vocabulary vocabulary_;
-    std::size_t capacity_;
     std::vector<std::string_view> texts_;
-    std::vector<Slot> slots_;  // a hash table of the texts with linear probing; a power of two, at most half full
-    std::string joined_, bytes_;
+    std::vector<Slot> slots_;  // a hash table of the texts with linear probing; a power of two, at most two thirds full
+    std::string joined_;
 };
 
 }  // namespace axial::llm

@@ -13,11 +13,12 @@ using namespace axial::llm::test;
 namespace {
 Vocabulary vocabularyOf(const std::vector<std::string>& texts, const std::vector<std::string>& merges,
                         const std::vector<std::string>& markers = {}) {
-    VocabularyBuilder builder("test", texts.size());
+    std::vector<TokenType> types;
     for (const std::string& text : texts) {
         const bool marker = std::find(markers.begin(), markers.end(), text) != markers.end();
-        builder.addToken(text, marker ? TokenType::control : TokenType::normal);
+        types.push_back(marker ? TokenType::control : TokenType::normal);
     }
+    VocabularyBuilder builder("test", {texts.begin(), texts.end()}, types);
     for (const std::string& merge : merges) builder.addMerge(merge);
     return builder.finish();
 }
