@@ -1,0 +1,59 @@
+"""Rules of the source tree that no compiler checks: who may include what, and how long a file may be."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+LAYERS = ["tensor", "ops", "llm"]  # each may include itself and what stands before it
+LONGEST = 500
+# Headers of other libraries, and the files of the layers that may include them.
+CONFINED = [
+    (r"hwy/", r"ops/(\w+_kernels\.cpp|\w+-inl\.h|targets\.h|instruction_set\.cpp)"),
+    (r"nlohmann/", r"llm/[\w/]+\.cpp"),
+    (r"pcre2", r"llm/[\w/]+\.cpp"),
+    (r"utf8proc", r"llm/[\w/]+\.cpp"),
+    (r"CLI/", r"llm/cli/\w+\.(h|cpp)"),
+    (r"boost/", r"tensor/hana\.h|llm/\w+\.(h|cpp)"),
+]
+
+
+def faults_of(path, text):
+    lines = text.splitlines()
+    if len(lines) > LONGEST:
+        yield f"{path}: {len(lines)} lines, but at most {LONGEST} are wanted"
+    if path.split("/")[-1].split(".")[0] in ("utils", "util", "common", "misc", "helpers"):
+        yield f"{path}: a name that says nothing"
+    layer = path.split("/")[0]
+    for number, line in enumerate(lines, 1):
+        included = re.match(r'\s*#\s*include\s+[<"]([^>"]+)[>"]', line)
+        if not included or layer not in LAYERS:
+            continue
+        header = included[1]
+        other = re.match(r"axial/(\w+)/", header)
+        if other and LAYERS.index(other[1]) > LAYERS.index(layer):
+            yield f"{path}:{number}: {layer} includes {header}, which stands above it"
+        local = included[0].count('"') and not other and not header.startswith("hwy/")
+        if local and not path.startswith("llm/cli/"):  # a program of its own
+            yield f"{path}:{number}: {header} is to be spelled axial/<layer>/<file>"
+        for pattern, allowed in CONFINED:
+            if re.match(pattern, header) and not re.fullmatch(allowed, path):
+                yield f"{path}:{number}: {header} belongs only in {allowed}"
+    if layer in LAYERS and path.endswith(".h") and not re.search(r"^#pragma once|^#if(ndef|def| defined)", text, re.M):
+        yield f"{path}: can be included twice"
+
+
+def main(root):
+    root = pathlib.Path(root)
+    tracked = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True)
+    if tracked.returncode == 0:
+        files = tracked.stdout.split()
+    else:  # an unpacked archive
+        files = [str(path.relative_to(root)) for folder in LAYERS for path in (root / folder).rglob("*")]
+    files = [file for file in files if re.search(r"\.(h|cpp|py|sh|cmake)$", file) and (root / file).exists()]
+    faults = [fault for file in files for fault in faults_of(file, (root / file).read_text())]
+    print(f"{len(files)} files, {len(faults)} faults", *faults, sep="\n")
+    return 1 if faults or len(files) < 100 else 0
+
+
+sys.exit(main(sys.argv[1]))
