@@ -12,8 +12,8 @@ namespace axial::llm {
 struct StoredTensor {
     std::string name;
     Format format = Format::f32;
-    std::vector<std::size_t> extent;     // row-major, outermost first (GGUF writes the reverse)
-    const std::byte* data = nullptr;     // in the mapped file
+    std::vector<std::size_t> extent;  // row-major, outermost first (GGUF writes the reverse)
+    const std::byte* data = nullptr;  // in the mapped file
     std::size_t bytes = 0;
     std::shared_ptr<const void> mapping;  // keeps the file mapped while anybody borrows from it
 };

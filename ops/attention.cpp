@@ -19,6 +19,8 @@ constexpr std::string_view op = "groupedAttention";
 constexpr std::size_t rowsPerTile = 96;
 // Below so many multiplications the work is done by the calling thread: some 10 microseconds.
 constexpr std::size_t smallWork = std::size_t{1} << 17;
+// Bytes that the states of single blocks may take, when a unit's blocks are computed side by side.
+constexpr std::size_t mostPartials = std::size_t{32} << 20;
 
 // One call: its operands in the kernels' axis order, and how it is cut. A unit is some queries of the heads of one
 // kvHead; its rows are [query, head of the group].
@@ -232,7 +234,8 @@ void run(const Call& c) {
     const std::size_t work = c.batches * c.queries * c.heads * c.keys * c.channels;
     const std::size_t threads = work < smallWork ? 1 : currentTeam().size();
     const std::size_t blocks = (c.keys + kernels::keyBlock - 1) / kernels::keyBlock;
-    const bool split = threads > 1 && blocks > 1 && c.units < 4 * threads;
+    const std::size_t partials = c.units * blocks * Scratch::stateFloats(c) * sizeof(float);
+    const bool split = threads > 1 && blocks > 1 && c.units < 4 * threads && partials <= mostPartials;
     const std::size_t workers = std::min(threads, split ? c.units * blocks : c.units);
     const Buffer scratch(workers * Scratch::bytes(c));
     auto* const memory = static_cast<std::byte*>(scratch.data());

@@ -14,7 +14,7 @@ namespace axial::erased {
 namespace {
 
 // Memory of this thread that lives on between strips, for one purpose each. A new request takes the place of the last.
-enum class Purpose { weights, gates };
+enum class Purpose { weights, gates, products, rests };
 template <Purpose>
 std::byte* scratch(std::size_t bytes) {
     static thread_local Buffer buffer;
@@ -30,31 +30,47 @@ std::byte* scratch(std::size_t bytes) {
 constexpr std::size_t wholeLines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 bool integer(Format format) {
-    return detail::activations == Activations::int8 && kernels::codeFormOf(format).group != 0;
+    return detail::activations != Activations::float32 && kernels::codeFormOf(format).group != 0;
 }
 bool plainFloats(Format format) { return format == Format::f32 || format == Format::f16 || format == Format::bf16; }
 
-// The quantised activations; empty if no product wants them.
+// Rows of activations in 8-bit codes, and the same in tiles if the kernels want that.
+struct Plane {
+    Buffer rows, tiles;
+};
+// The quantised activations; no planes if no product wants them. The activations are taken to be the planes' sum: the
+// second plane, of Activations::int16, holds the codes of what the first leaves.
 struct Quantised {
     kernels::QuantisedRow layout{0};
-    Buffer rows, tiles;
-    std::size_t count = 0;
-    const std::byte* row(std::size_t t) const { return static_cast<const std::byte*>(rows.data()) + t * layout.bytes; }
+    std::size_t count = 0, planes = 0;
+    Plane plane[2] = {};
 };
 
 Quantised quantised(const ActivationRows& x, bool inTiles) {
-    Quantised q{kernels::QuantisedRow(x.k), {}, {}, x.rows};
+    Quantised q{kernels::QuantisedRow(x.k), x.rows, detail::activations == Activations::int16 ? 2u : 1u};
     const std::size_t bytes = inTiles ? kernels::tileBytes(q.layout) : 0;
-    q.rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
-    if (bytes != 0) q.tiles = Buffer((x.rows + 15) / 16 * bytes);
+    for (std::size_t i = 0; i < q.planes; ++i) {
+        q.plane[i].rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
+        if (bytes != 0) q.plane[i].tiles = Buffer((x.rows + 15) / 16 * bytes);
+    }
     parallelFor(x.rows, 16, [&](std::size_t begin, std::size_t end) {
-        auto* rows = static_cast<std::byte*>(q.rows.data()) + begin * q.layout.bytes;
-        for (std::size_t t = begin; t < end; ++t)
-            kernels::quantiseRow(x.data + static_cast<std::ptrdiff_t>(t) * x.stride, q.layout,
-                                 rows + (t - begin) * q.layout.bytes);
+        const auto rowsOf = [&](std::size_t i) {
+            return static_cast<std::byte*>(q.plane[i].rows.data()) + begin * q.layout.bytes;
+        };
+        for (std::size_t t = begin; t < end; ++t) {
+            const float* from = x.data + static_cast<std::ptrdiff_t>(t) * x.stride;
+            const std::size_t at = (t - begin) * q.layout.bytes;
+            kernels::quantiseRow(from, q.layout, rowsOf(0) + at);
+            if (q.planes == 2) {
+                auto* rest = reinterpret_cast<float*>(scratch<Purpose::rests>(x.k * sizeof(float)));
+                kernels::quantisationRest(from, q.layout, rowsOf(0) + at, rest);
+                kernels::quantiseRow(rest, q.layout, rowsOf(1) + at);
+            }
+        }
         if (bytes != 0)
-            kernels::packTiles(q.layout, rows, end - begin,
-                               static_cast<std::byte*>(q.tiles.data()) + begin / 16 * bytes);
+            for (std::size_t i = 0; i < q.planes; ++i)
+                kernels::packTiles(q.layout, rowsOf(i), end - begin,
+                                   static_cast<std::byte*>(q.plane[i].tiles.data()) + begin / 16 * bytes);
     });
     return q;
 }
@@ -73,27 +89,50 @@ struct Strip {
 // Up to this many rows of activations, weights are multiplied as they stand in their blocks.
 constexpr std::size_t fewActivations = 5;
 
-void integerStrip(const Strip& s, const Quantised& x) {
+// One plane of the activations against a strip.
+void planeStrip(const Strip& s, const Quantised& x, const Plane& plane) {
     const kernels::CodeForm form = kernels::codeFormOf(s.w->format);
     const std::size_t k = x.layout.k, codeStride = wholeLines(k), groupStride = wholeLines(k / form.group * 4) / 4;
     const std::size_t most = s.m == 1 ? 16 : 32, panel = kernels::panelBytes(k, form);
     std::byte* memory = scratch<Purpose::weights>(panel + most * (codeStride + 8 * groupStride));
     const std::byte* rows = s.w->data + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
-    if (s.m <= fewActivations &&
-        kernels::dotBlocks({s.w->format, rows, s.w->rowBytes, s.end - s.begin, &x.layout, x.row(s.firstRow), s.m, s.out,
-                            s.outStride, s.add, s.addStride, memory}))
+    const std::byte* xRows = static_cast<const std::byte*>(plane.rows.data()) + s.firstRow * x.layout.bytes;
+    if (s.m <= fewActivations && kernels::dotBlocks({s.w->format, rows, s.w->rowBytes, s.end - s.begin, &x.layout,
+                                                     xRows, s.m, s.out, s.outStride, s.add, s.addStride, memory}))
         return;
     auto* scale = reinterpret_cast<float*>(memory + panel + most * codeStride);
     const kernels::CodeRows codes{reinterpret_cast<std::int8_t*>(memory + panel), codeStride, scale,
                                   scale + most * groupStride, groupStride};
     const bool inTiles = s.firstRow == 0 && s.m == x.count && kernels::tilesWanted(s.m, form);
-    const auto* tiles = inTiles ? static_cast<const std::byte*>(x.tiles.data()) : nullptr;
+    const auto* tiles = inTiles ? static_cast<const std::byte*>(plane.tiles.data()) : nullptr;
     for (std::size_t j = s.begin; j < s.end; j += most) {
         const std::size_t count = std::min(most, s.end - j), column = j - s.begin;
         kernels::unpackRows(s.w->format, rows + static_cast<std::ptrdiff_t>(column) * s.w->rowBytes, s.w->rowBytes,
                             count, k, codes);
-        kernels::dotCodes({codes, count, form, &x.layout, x.row(s.firstRow), tiles, s.m, s.out + column, s.outStride,
+        kernels::dotCodes({codes, count, form, &x.layout, xRows, tiles, s.m, s.out + column, s.outStride,
                            s.add ? s.add + column : nullptr, s.addStride, memory});
+    }
+}
+
+void integerStrip(const Strip& s, const Quantised& x) {
+    if (x.planes == 1) return planeStrip(s, x, x.plane[0]);
+    // The small plane first, the other onto it, and what is to be added last: so that a sum is one, fused or not.
+    const std::size_t n = s.end - s.begin;
+    Strip part = s;
+    if (s.add) {
+        part.out = reinterpret_cast<float*>(scratch<Purpose::products>(s.m * n * sizeof(float)));
+        part.outStride = static_cast<std::ptrdiff_t>(n);
+    }
+    part.add = nullptr;
+    planeStrip(part, x, x.plane[1]);
+    part.add = part.out;
+    part.addStride = part.outStride;
+    planeStrip(part, x, x.plane[0]);
+    if (!s.add) return;
+    for (std::size_t t = 0; t < s.m; ++t) {
+        const auto row = static_cast<std::ptrdiff_t>(t);
+        kernels::pointwise(kernels::Pointwise::add, s.out + row * s.outStride, s.add + row * s.addStride, 1,
+                           part.out + t * n, 1, n);
     }
 }
 

@@ -66,9 +66,23 @@ void Quantise(const float* x, const QuantisedRow& layout, uint8_t* row) {
         sum16[2 * b + 1] = scale * static_cast<float>(sums[1]);
         sum32[b] = scale * static_cast<float>(both);
     }
+    int16_t* wide = reinterpret_cast<int16_t*>(row + layout.wide);
+    for (size_t i = 0; i < layout.k; ++i) wide[i] = codes[i];
     if (layout.k % 64 != 0) memset(codes + layout.k, 0, 64 - layout.k % 64);
     for (size_t b = blocks; b % 16 != 0; ++b) scale32[b] = 0, bias32[b] = 0, sum32[b] = 0;
     for (size_t b = 2 * blocks; b % 16 != 0; ++b) scale16[b] = 0, bias16[b] = 0, sum16[b] = 0;
+}
+
+void Rest(const float* x, const QuantisedRow& layout, const uint8_t* row, float* rest) {
+    const hn::CappedTag<float, 16> d;
+    const hn::Rebind<int8_t, decltype(d)> d8;
+    const hn::RebindToSigned<decltype(d)> di;
+    const int8_t* codes = reinterpret_cast<const int8_t*>(row);
+    const float* scale = reinterpret_cast<const float*>(row + layout.of32.scale);
+    for (size_t i = 0; i < layout.k; i += hn::Lanes(d)) {
+        const auto code = hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(d8, codes + i)));
+        hn::StoreU(hn::NegMulAdd(hn::Set(d, scale[i / 32]), code, hn::LoadU(d, x + i)), d, rest + i);
+    }
 }
 
 }  // namespace axial::kernels::HWY_NAMESPACE
@@ -77,7 +91,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace axial::kernels {
 
-QuantisedRow::QuantisedRow(std::size_t length) : k(length) {
+QuantisedRow::QuantisedRow(std::size_t length) : k(length), wide(0) {
     const auto whole = [](std::size_t n) { return (n + 63) / 64 * 64; };
     std::size_t at = whole(k);
     const auto take = [&](std::size_t groups) {
@@ -87,7 +101,8 @@ QuantisedRow::QuantisedRow(std::size_t length) : k(length) {
     };
     of16.scale = take(k / 16), of16.bias = take(k / 16), of16.sum = take(k / 16);
     of32.scale = take(k / 32), of32.bias = take(k / 32), of32.sum = take(k / 32);
-    bytes = at;
+    wide = at;
+    bytes = at + whole(k * 2);
 }
 
 HWY_EXPORT(Quantise);
@@ -96,6 +111,11 @@ void quantiseRow(const float* x, const QuantisedRow& layout, std::byte* row) noe
         HWY_DYNAMIC_DISPATCH(Quantise)(x, layout, reinterpret_cast<std::uint8_t*>(row));
     else
         quantiseRowVnni(x, layout, row);
+}
+
+HWY_EXPORT(Rest);
+void quantisationRest(const float* x, const QuantisedRow& layout, const std::byte* row, float* rest) noexcept {
+    HWY_DYNAMIC_DISPATCH(Rest)(x, layout, reinterpret_cast<const std::uint8_t*>(row), rest);
 }
 
 }  // namespace axial::kernels

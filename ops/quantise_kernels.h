@@ -17,6 +17,7 @@ struct QuantisedRow {
         std::size_t sum;    // float
     };
     std::size_t k;
+    std::size_t wide;  // the codes once more, as int16: only where integerUnit() is portable
     Groups of16, of32;
     std::size_t bytes;  // of a row: a multiple of 64
 
@@ -28,5 +29,8 @@ struct QuantisedRow {
 // row: x as the layout says. 32 values of which one is not finite get the scale NaN; if all are below 2^-100 in
 // magnitude they count as zero.
 void quantiseRow(const float* x, const QuantisedRow&, std::byte* row) noexcept;
+
+// rest[i] = x[i] - scale[i / 32] * code[i]: what the row does not say of x.
+void quantisationRest(const float* x, const QuantisedRow&, const std::byte* row, float* rest) noexcept;
 
 }  // namespace axial::kernels

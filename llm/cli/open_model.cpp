@@ -51,7 +51,8 @@ Format cacheFormat(const Options& options) {
 }
 
 Activations activationsIn(const Options& options) {
-    return options.activations == "float32" ? Activations::float32 : Activations::int8;
+    const std::string& name = options.activations;
+    return name == "float32" ? Activations::float32 : name == "int8" ? Activations::int8 : Activations::int16;
 }
 
 Engine::Engine(std::shared_ptr<const llm::Model> model, Activations activations, std::size_t threads,
@@ -77,6 +78,9 @@ std::size_t contextSize(const llm::Hyperparameters& hyperparameters, const Optio
     if (wanted == 0) return hyperparameters.contextLength;
     // The default is a good size for most models, but no reason to go beyond what a small one can do.
     if (options.contextSize == standard.contextSize) return std::min(wanted, hyperparameters.contextLength);
+    if (wanted > hyperparameters.contextLength && !options.quiet && stderrIsTerminal())
+        note("note: the model was trained for " + std::to_string(hyperparameters.contextLength) +
+             " tokens; it may lose the thread beyond them\n");
     return wanted;
 }
 

@@ -13,7 +13,7 @@ struct Options {
     std::string preTokenizer;
     std::int64_t contextSize = 4096;
     std::string cacheTypeK, cacheTypeV;
-    std::string activations = "int8";
+    std::string activations = "int16";
     std::int64_t threads = 0, threadsBatch = 0;
     std::int64_t batch = 2048, ubatch = 512;
 

@@ -39,7 +39,7 @@ std::vector<float> allLogits(const Model& model, Format cacheFormat) {
     return all;
 }
 
-// What rounding the activations to 8 bits may cost, by the reference data's README; 16-bit weights are not rounded.
+// Weights of 16 and 32 bits meet activations that are not rounded.
 bool meetsFloatActivations(const std::string& name) { return name.ends_with("F32") || name.ends_with("F16"); }
 
 }  // namespace
@@ -70,7 +70,7 @@ TEST_CASE("logits with a 16-bit cache are within its rounding") {
     }
 }
 
-TEST_CASE("logits as they are computed by default are within what 8-bit activations cost") {
+TEST_CASE("logits as they are computed by default are nearly exact, and nearer than llama.cpp's, for every format") {
     if (!oracle::present()) return;
     const auto agreement = oracle::json("models/ref/agreement.json");
     for (const std::string& name : modelNames()) {
@@ -78,9 +78,21 @@ TEST_CASE("logits as they are computed by default are within what 8-bit activati
         const LoadedModel loaded = loadOracle(name);
         const auto want = oracle::readNpy(oracle::path("models/ref/" + name + ".logits.npy"));
         const auto d = oracle::distance(allLogits(*loaded.model, Format::f32), want.values);
-        CHECK(d.relativeRms <= (meetsFloatActivations(name) ? 5e-6 : name.ends_with("BF16") ? 2e-2 : 0.05));
+        CHECK(d.relativeRms <= (meetsFloatActivations(name) ? 5e-6 : 3e-4));
         const double peer = agreement.at(name).at("llama_f32_cache").at("rel_rms");
-        WARN_MESSAGE(d.relativeRms <= peer * 1.02, name << ": " << d.relativeRms << " against llama.cpp's " << peer);
+        CHECK(d.relativeRms <= std::max(peer, 1e-6));
+    }
+}
+
+TEST_CASE("logits with 8-bit activations are within what their rounding costs") {
+    if (!oracle::present()) return;
+    const UseActivations rounded(Activations::int8);
+    for (const std::string& name : modelNames()) {
+        CAPTURE(name);
+        const LoadedModel loaded = loadOracle(name);
+        const auto want = oracle::readNpy(oracle::path("models/ref/" + name + ".logits.npy"));
+        const auto d = oracle::distance(allLogits(*loaded.model, Format::f32), want.values);
+        CHECK(d.relativeRms <= (meetsFloatActivations(name) ? 5e-6 : 0.05));
     }
 }
 
