@@ -24,13 +24,13 @@ count() {
     passed=$((passed + all - bad))
 }
 
-# run PRESET CTEST_ARGUMENTS...: configure, build, test.
+# run PRESET TARGET CTEST_ARGUMENTS...: configure, build the target, test.
 run() {
-    local preset=$1 log status
-    shift
+    local preset=$1 target=$2 log status
+    shift 2
     log=$(mktemp)
     say "building $preset"
-    if ! cmake --preset "$preset" >"$log" 2>&1 || ! cmake --build --preset "$preset" >"$log" 2>&1; then
+    if ! cmake --preset "$preset" >"$log" 2>&1 || ! cmake --build --preset "$preset" --target "$target" >"$log" 2>&1; then
         grep -E -A5 'error|FAILED' "$log" | head -60
         echo "building $preset failed; the whole output is in $log"
         failed=$((failed + 1))
@@ -50,10 +50,10 @@ scripts/fetch_peers.sh build/peers
 [ -d build/peers/llama.cpp ] && export AXIAL_LLAMA_CPP="$here/build/peers/llama.cpp"
 [ -f build/peers/smollm2.gguf ] && export AXIAL_SMOLLM2="$here/build/peers/smollm2.gguf"
 
-run dev
+run dev all
 if [ "${1:-}" != quick ]; then
-    run asan-ubsan
-    TSAN_OPTIONS=halt_on_error=1 run tsan -L threads
+    run asan-ubsan all
+    TSAN_OPTIONS=halt_on_error=1 run tsan tensor_tests -L tensor
     say "fuzzing"
     if scripts/fuzz.sh "${AXIAL_FUZZ_SECONDS:-60}"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 fi
