@@ -94,7 +94,7 @@ ChatCommands::Next ChatCommands::run(const std::string& line) {
     return Next::readOn;
 }
 
-void ChatCommands::help(const std::string&) {
+std::string ChatCommands::helpLines() {
     std::string text;
     for (const Command& command : commands) {
         if (command.help.empty()) continue;
@@ -102,10 +102,12 @@ void ChatCommands::help(const std::string&) {
         row.resize(24, ' ');
         text += row + std::string(command.help) + "\n";
     }
-    note(text +
-         "  \"\"\"                   begins a message of several lines, and ends it\n"
-         "Ctrl-C stops a reply; at the prompt it ends the chat.\n");
+    return text +
+           "  \"\"\"                   begins a message of several lines, and ends it\n"
+           "Ctrl-C stops a reply; at the prompt it ends the chat.\n";
 }
+
+void ChatCommands::help(const std::string&) { note(helpLines()); }
 
 void ChatCommands::clear(const std::string&) {
     session_.clear();

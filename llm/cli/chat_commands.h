@@ -11,6 +11,9 @@ class ChatCommands {
   public:
     explicit ChatCommands(ChatSession& session) : session_(session) {}
 
+    // A line of help for each command.
+    static std::string helpLines();
+
     enum class Next { readOn, end };
     // A line that begins with "/". Shows on stderr what there is to show, also what is wrong with it.
     Next run(const std::string& line);

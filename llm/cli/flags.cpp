@@ -35,7 +35,8 @@ const Flag flags[] = {
     {bench, "Model", "-ctv,--cache-type-v", "LIST", "the same; the values always have the format of the keys",
      &Options::benchCache, listOf(cacheTypes)},
     {computes | bench, "Model", "--activations", "ARITHMETIC",
-     "what activations are rounded to before they meet quantised weights: int8 is fastest, float32 exact, int16 nearly both",
+     "what activations are rounded to before they meet quantised weights: int8 is fastest, float32 exact, int16 nearly "
+     "both",
      &Options::activations, oneOf("int8,int16,float32")},
     {computes, "Model", "-t,--threads", "N", "threads; 0: one for each core that this process may use",
      &Options::threads, from(0, 256)},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "chat_commands.h"
 #include "flags.h"
 
 namespace axial::cli {
@@ -94,6 +95,8 @@ std::string manualPage() {
                 text += "| `" + spelled(*flag) + "` | " + help + " |\n";
             }
         });
+        if (command.bit == chat)
+            text += "\nIn a chat, lines that begin with / are commands:\n\n```\n" + ChatCommands::helpLines() + "```\n";
     }
     return text;
 }

@@ -43,7 +43,7 @@ class Engine {
 };
 Engine makeEngine(const llm::LoadedModel& loaded, const Options& options);
 
-// The capacity that -c asks for.
+// The capacity that -c asks for; says so if it is more than the model was trained for.
 std::size_t contextSize(const llm::Hyperparameters& hyperparameters, const Options& options);
 
 }  // namespace axial::cli

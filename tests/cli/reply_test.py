@@ -4,7 +4,7 @@ import subprocess
 import time
 import unittest
 
-from command import AXIAL, axial, token_id
+from command import AXIAL, axial, oracle, token_id
 
 
 def said(*arguments, stdin=b""):
@@ -60,7 +60,7 @@ class Generate(unittest.TestCase):
         self.assertEqual(axial("generate", "-p", "x", "-c", "20", "-q", *ends).err, "")
 
     def test_verbose(self):
-        self.assertIn("top-k 5", axial("generate", "-p", "x", "-n", "1", "--top-k", "5", "-v").err)
+        self.assertIn("top-k 5", axial("generate", "-p", "x", "-n", "1", "--temp", "1", "--top-k", "5", "-v").err)
 
     def test_a_closed_pipe_ends_quietly(self):
         ends = [f for i in ("<|im_end|>", "<|endoftext|>") for f in ("--logit-bias", token_id(i) + "-inf")]
@@ -110,10 +110,13 @@ class Chat(unittest.TestCase):
         self.assertGreater(prompt("--no-think"), prompt())
         self.assertGreater(prompt("-sys", "You are brief."), prompt())
 
-    def test_advice_depends_on_thinking(self):
-        self.assertIn("temp 0.6, top-k 20, top-p 0.95", axial("chat", "-p", "Hi", "-n", "0", "-v").err)
-        self.assertIn("temp 0.7, top-k 20, top-p 0.8", axial("chat", "-p", "Hi", "-n", "0", "-v", "--no-think").err)
-        self.assertIn("temp 0.1, top-k 20", axial("chat", "-p", "Hi", "-n", "0", "-v", "--temp", "0.1").err)
+    def test_advice(self):
+        ask = ["chat", "-p", "Hi", "-n", "0", "-v"]
+        self.assertIn("greedy", axial(*ask).err)  # the bundled model's file says so
+        ask += ["-m", oracle("models", "tiny-qwen3-Q8_0.gguf")]
+        self.assertIn("temp 0.6, top-k 20, top-p 0.95", axial(*ask).err)
+        self.assertIn("temp 0.7, top-k 20, top-p 0.8", axial(*ask, "--no-think").err)
+        self.assertIn("temp 0.1, top-k 20", axial(*ask, "--temp", "0.1").err)
 
     def test_a_message_cannot_forge_a_turn(self):
         """CHAT-06 of the public bug reports."""
