@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "axial/tensor/decode.h"
 #include "axial/tensor/error.h"
 #include "ops/samples.h"
 
@@ -54,6 +55,14 @@ TEST_CASE("copy: of a Stored decodes") {
     const std::uint16_t halves[] = {0x3c00, 0x4000, 0xc000, 0x3800, 0, 0x8000};
     const Weight<seq, embed> stored(halves, Format::bf16, {2, 3});
     const Weight<seq, embed> f16(halves, Format::f16, {2, 3});
+    std::vector<std::byte> blocks(4 * 34, std::byte{1});
+    const Weight<seq, embed> q8(blocks.data(), Format::q8_0, {2, 64});
+    std::vector<float> want(128);
+    decode(Format::q8_0, blocks.data(), 128, want.data());
+    CHECK(sameBits(copy(q8), std::span<const float>(want)));
+    CHECK(sameBits(copy(q8.narrow(embed, 32, 32)(seq(1))), std::span<const float>(want).subspan(96)));
+    const Weight<seq, embed> broken(blocks.data(), Format::q8_0, {2, 33});
+    CHECK(errorOf([&] { (void)copy(broken); }).find("must be whole blocks") != std::string::npos);
     CHECK(copy(f16)(seq(1), embed(0)) == 0.5f);
     CHECK(copy(stored)(seq(0), embed(1)) == 2.0f);
 }
