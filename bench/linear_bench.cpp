@@ -95,11 +95,13 @@ int main(int argc, char** argv) {
             for (const auto& [m, stream] :
                  {std::pair<std::size_t, bool>{1, true}, {1, false}, {8, false}, {512, false}})
                 for (const std::size_t threads : {1, 2})
-                    for (const Activations arithmetic : {Activations::int8, Activations::float32}) {
+                    for (const Activations arithmetic : {Activations::int8, Activations::int16, Activations::float32}) {
                         const std::string name = std::string(info.name) + "/n" + std::to_string(n) + "/k" +
                                                  std::to_string(k) + "/m" + std::to_string(m) +
                                                  (stream ? "/stream" : "/cached") + "/t" + std::to_string(threads) +
-                                                 (arithmetic == Activations::int8 ? "/int8" : "/float32");
+                                                 (arithmetic == Activations::int8    ? "/int8"
+                                                  : arithmetic == Activations::int16 ? "/int16"
+                                                                                     : "/float32");
                         benchmark::RegisterBenchmark(name.c_str(), linear,
                                                      Case{info.format, n, k, m, threads, stream, arithmetic})
                             ->UseRealTime();

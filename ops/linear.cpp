@@ -89,50 +89,51 @@ struct Strip {
 // Up to this many rows of activations, weights are multiplied as they stand in their blocks.
 constexpr std::size_t fewActivations = 5;
 
-// One plane of the activations against a strip.
-void planeStrip(const Strip& s, const Quantised& x, const Plane& plane) {
+void integerStrip(const Strip& s, const Quantised& x) {
     const kernels::CodeForm form = kernels::codeFormOf(s.w->format);
     const std::size_t k = x.layout.k, codeStride = wholeLines(k), groupStride = wholeLines(k / form.group * 4) / 4;
     const std::size_t most = s.m == 1 ? 16 : 32, panel = kernels::panelBytes(k, form);
     std::byte* memory = scratch<Purpose::weights>(panel + most * (codeStride + 8 * groupStride));
     const std::byte* rows = s.w->data + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
-    const std::byte* xRows = static_cast<const std::byte*>(plane.rows.data()) + s.firstRow * x.layout.bytes;
-    if (s.m <= fewActivations && kernels::dotBlocks({s.w->format, rows, s.w->rowBytes, s.end - s.begin, &x.layout,
-                                                     xRows, s.m, s.out, s.outStride, s.add, s.addStride, memory}))
+    const bool two = x.planes == 2;
+    const auto rowsOf = [&](const Plane& plane) {
+        return static_cast<const std::byte*>(plane.rows.data()) + s.firstRow * x.layout.bytes;
+    };
+    if (s.m <= fewActivations &&
+        kernels::dotBlocks({s.w->format, rows, s.w->rowBytes, s.end - s.begin, &x.layout, rowsOf(x.plane[0]),
+                            two ? rowsOf(x.plane[1]) : nullptr, s.m, s.out, s.outStride, s.add, s.addStride, memory}))
         return;
     auto* scale = reinterpret_cast<float*>(memory + panel + most * codeStride);
     const kernels::CodeRows codes{reinterpret_cast<std::int8_t*>(memory + panel), codeStride, scale,
                                   scale + most * groupStride, groupStride};
     const bool inTiles = s.firstRow == 0 && s.m == x.count && kernels::tilesWanted(s.m, form);
-    const auto* tiles = inTiles ? static_cast<const std::byte*>(plane.tiles.data()) : nullptr;
+    // The second plane first, the other onto it, and what is to be added last: so that a sum is one, fused or not.
+    const bool apart = two && s.add;
+    float* sums = apart ? reinterpret_cast<float*>(scratch<Purpose::products>(s.m * most * sizeof(float))) : nullptr;
+    const std::ptrdiff_t sumStride = apart ? static_cast<std::ptrdiff_t>(most) : s.outStride;
     for (std::size_t j = s.begin; j < s.end; j += most) {
         const std::size_t count = std::min(most, s.end - j), column = j - s.begin;
         kernels::unpackRows(s.w->format, rows + static_cast<std::ptrdiff_t>(column) * s.w->rowBytes, s.w->rowBytes,
                             count, k, codes);
-        kernels::dotCodes({codes, count, form, &x.layout, xRows, tiles, s.m, s.out + column, s.outStride,
-                           s.add ? s.add + column : nullptr, s.addStride, memory});
-    }
-}
-
-void integerStrip(const Strip& s, const Quantised& x) {
-    if (x.planes == 1) return planeStrip(s, x, x.plane[0]);
-    // The small plane first, the other onto it, and what is to be added last: so that a sum is one, fused or not.
-    const std::size_t n = s.end - s.begin;
-    Strip part = s;
-    if (s.add) {
-        part.out = reinterpret_cast<float*>(scratch<Purpose::products>(s.m * n * sizeof(float)));
-        part.outStride = static_cast<std::ptrdiff_t>(n);
-    }
-    part.add = nullptr;
-    planeStrip(part, x, x.plane[1]);
-    part.add = part.out;
-    part.addStride = part.outStride;
-    planeStrip(part, x, x.plane[0]);
-    if (!s.add) return;
-    for (std::size_t t = 0; t < s.m; ++t) {
-        const auto row = static_cast<std::ptrdiff_t>(t);
-        kernels::pointwise(kernels::Pointwise::add, s.out + row * s.outStride, s.add + row * s.addStride, 1,
-                           part.out + t * n, 1, n);
+        const auto multiplyBy = [&](const Plane& plane, float* out, std::ptrdiff_t outStride, const float* add,
+                                    std::ptrdiff_t addStride) {
+            const auto* tiles = inTiles ? static_cast<const std::byte*>(plane.tiles.data()) : nullptr;
+            kernels::dotCodes(
+                {codes, count, form, &x.layout, rowsOf(plane), tiles, s.m, out, outStride, add, addStride, memory});
+        };
+        float* sum = apart ? sums : s.out + column;
+        const float* add = s.add ? s.add + column : nullptr;
+        if (!two) {
+            multiplyBy(x.plane[0], sum, sumStride, add, s.addStride);
+            continue;
+        }
+        multiplyBy(x.plane[1], sum, sumStride, nullptr, 0);
+        multiplyBy(x.plane[0], sum, sumStride, sum, sumStride);
+        for (std::size_t t = 0; apart && t < s.m; ++t) {
+            const auto row = static_cast<std::ptrdiff_t>(t);
+            kernels::pointwise(kernels::Pointwise::add, s.out + column + row * s.outStride, add + row * s.addStride, 1,
+                               sums + row * sumStride, 1, count);
+        }
     }
 }
 

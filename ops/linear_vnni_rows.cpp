@@ -185,51 +185,73 @@ struct Q6_K {
     }
 };
 
-// The groups of one row, each row read from its start to its end.
-template <class F>
-inline void wholeRow(const Byte* w, const Row& x, const std::int8_t* rest, std::size_t groups, float* product,
+// One plane of the activations, and the last of them, if they are not 16 whole groups.
+struct PlaneRow {
+    Row row;
+    const std::int8_t* last;
+};
+
+// The groups of one row, each row read from its start to its end. The products of plane i go to product + i * apart.
+template <class F, int planes>
+inline void wholeRow(const Byte* w, const PlaneRow (&x)[planes], std::size_t groups, float* product, std::size_t apart,
                      float* least) {
-    std::size_t g = 0;
-    const auto put = [&](const Groups& r) {
-        _mm512_store_ps(product + g, r.product);
-        if constexpr (F::minimum) _mm512_store_ps(least + g, r.minimum);
+    const auto compute = [&](const Byte* p, std::size_t g, bool whole) {
+        Groups r[planes];
+        AXIAL_UNROLL
+        for (int i = 0; i < planes; ++i)
+            r[i] = F::compute(p, whole ? x[i].row.codes + g * F::group : x[i].last, load(x[i].row.bias + g));
+        AXIAL_UNROLL
+        for (int i = 0; i < planes; ++i)
+            _mm512_store_ps(product + static_cast<std::size_t>(i) * apart + g, r[i].product);
+        if constexpr (F::minimum) _mm512_store_ps(least + g, r[0].minimum);
     };
-    for (; g + 16 <= groups; g += 16, w += F::bytes) put(F::compute(w, x.codes + g * F::group, load(x.bias + g)));
+    std::size_t g = 0;
+    for (; g + 16 <= groups; g += 16, w += F::bytes) compute(w, g, true);
     if (g < groups) {
         alignas(64) Byte padded[F::bytes + 64] = {};
         __builtin_memcpy(padded, w, (groups - g) * F::bytes / 16);
-        put(F::compute(padded, rest, load(x.bias + g)));
+        compute(padded, g, false);
     }
 }
 
-template <class F>
+// 16 rows of numbers that lie `stride` apart, one vector for each of 16 columns.
+inline void loadTurned(const float* from, std::size_t stride, __m512i (&to)[16]) {
+    AXIAL_UNROLL
+    for (std::size_t r = 0; r < 16; ++r) to[r] = load(from + r * stride);
+    transpose(to);
+}
+
+template <class F, int planes>
 void rows(const BlockProduct& p, std::size_t t) {
     const std::size_t groups = p.layout->k / F::group, stride = (groups + 15) / 16 * 16;
-    const Row x = rowOf(p.x + t * p.layout->bytes, p.layout->groupsOf(F::group));
     float* products = reinterpret_cast<float*>(p.scratch);
-    float* least = products + 16 * stride;
-    alignas(64) std::int8_t rest[16 * F::group] = {};  // the last, incomplete 16 groups of the activations
-    __builtin_memcpy(rest, x.codes + groups / 16 * 16 * F::group, groups % 16 * F::group);
+    float* least = products + planes * 16 * stride;
+    alignas(64) std::int8_t last[planes][16 * F::group] = {};
+    PlaneRow x[planes];
+    for (int i = 0; i < planes; ++i) {
+        x[i] = {rowOf((i == 0 ? p.x : p.rest) + t * p.layout->bytes, p.layout->groupsOf(F::group)), last[i]};
+        __builtin_memcpy(last[i], x[i].row.codes + groups / 16 * 16 * F::group, groups % 16 * F::group);
+    }
     for (std::size_t j = 0; j < p.rows; j += 16) {
         const std::size_t count = p.rows - j < 16 ? p.rows - j : 16;
         for (std::size_t r = 0; r < count; ++r)
-            wholeRow<F>(reinterpret_cast<const Byte*>(p.w) + static_cast<std::ptrdiff_t>(j + r) * p.rowBytes, x, rest,
-                        groups, products + r * stride, least + r * stride);
-        __m512 c = _mm512_setzero_ps();
+            wholeRow<F, planes>(reinterpret_cast<const Byte*>(p.w) + static_cast<std::ptrdiff_t>(j + r) * p.rowBytes, x,
+                                groups, products + r * stride, 16 * stride, least + r * stride);
+        __m512 c[planes];
+        for (int i = 0; i < planes; ++i) c[i] = _mm512_setzero_ps();
         for (std::size_t first = 0; first < groups; first += 16) {
-            __m512i turned[16], turnedLeast[16];
-            AXIAL_UNROLL
-            for (std::size_t r = 0; r < 16; ++r) turned[r] = load(products + r * stride + first);
-            transpose(turned);
-            if constexpr (F::minimum) {
-                AXIAL_UNROLL
-                for (std::size_t r = 0; r < 16; ++r) turnedLeast[r] = load(least + r * stride + first);
-                transpose(turnedLeast);
-            }
+            __m512i turned[planes][16], turnedLeast[16];
+            for (std::size_t i = 0; i < planes; ++i) loadTurned(products + i * 16 * stride + first, stride, turned[i]);
+            if constexpr (F::minimum) loadTurned(least + first, stride, turnedLeast);
             const auto step = [&](std::size_t g) {
-                c = _mm512_fmadd_ps(_mm512_castsi512_ps(turned[g]), _mm512_set1_ps(x.scale[first + g]), c);
-                if constexpr (F::minimum)
-                    c = _mm512_fmadd_ps(_mm512_castsi512_ps(turnedLeast[g]), _mm512_set1_ps(x.sum[first + g]), c);
+                AXIAL_UNROLL
+                for (int i = 0; i < planes; ++i) {
+                    const __m512 scale = _mm512_set1_ps(x[i].row.scale[first + g]);
+                    c[i] = _mm512_fmadd_ps(_mm512_castsi512_ps(turned[i][g]), scale, c[i]);
+                    if constexpr (F::minimum)
+                        c[i] = _mm512_fmadd_ps(_mm512_castsi512_ps(turnedLeast[g]),
+                                               _mm512_set1_ps(x[i].row.sum[first + g]), c[i]);
+                }
             };
             if (groups - first >= 16) {
                 AXIAL_UNROLL
@@ -239,13 +261,14 @@ void rows(const BlockProduct& p, std::size_t t) {
             }
         }
         const auto row = static_cast<std::ptrdiff_t>(t), column = static_cast<std::ptrdiff_t>(j);
-        store(p.out + row * p.outStride + column, p.add ? p.add + row * p.addStride + column : nullptr, count, c);
+        store(p.out + row * p.outStride + column, p.add ? p.add + row * p.addStride + column : nullptr, count,
+              planes == 1 ? c[0] : _mm512_add_ps(c[planes - 1], c[0]));
     }
 }
 
 template <class F>
 bool each(const BlockProduct& p) {
-    for (std::size_t t = 0; t < p.m; ++t) rows<F>(p, t);
+    for (std::size_t t = 0; t < p.m; ++t) p.rest ? rows<F, 2>(p, t) : rows<F, 1>(p, t);
     return true;
 }
 
