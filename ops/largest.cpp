@@ -35,7 +35,6 @@ void requireOrdered(std::string_view op, const TensorRef& operand, const AxisMap
                     float* largest = nullptr) {
     const std::size_t last = rows.rank - 1u, n = x.extent[last];
     RowWalk<1> walk(last, {&x});
-    walk.seek(0);
     for (std::size_t row = 0; row < walk.rows(); ++row, walk.next()) {
         const float top = kernels::maxRow(floats(x) + walk.offset()[0], n);
         if (std::isnan(top) || (finite && std::isinf(top)))
@@ -98,7 +97,6 @@ std::pair<Owned, Owned> chooseRows(const TensorRef& operand, const AxisMap& rows
                                 allocate(Format::f32, names, operand.rank, extent)};
     const TensorRef indices = arranged(out.first.ref, rows), values = arranged(out.second.ref, rows);
     RowWalk<3> walk(last, {&x, &indices, &values});
-    walk.seek(0);
     for (std::size_t row = 0; row < walk.rows(); ++row, walk.next()) {
         const auto& at = walk.offset();
         const float* from = floats(x) + at[0];
@@ -127,7 +125,6 @@ Owned argmax(const TensorRef& operand, const AxisMap& rows, const std::string_vi
     std::vector<float> largest(out.ref.size());
     requireOrdered("argmax", operand, rows, x.ref(), false, largest.data());
     RowWalk<1> walk(last, {&x.ref()});
-    walk.seek(0);
     for (std::size_t row = 0; row < walk.rows(); ++row, walk.next())
         static_cast<std::int32_t*>(out.ref.data)[row] =
             static_cast<std::int32_t>(kernels::firstEqual(floats(x.ref()) + walk.offset()[0], n, largest[row]));

@@ -10,8 +10,8 @@
 
 namespace axial::erased {
 
-// The positions of the outer axes of N operands, in row-major order. Adjacent axes that every operand lays out as one
-// are merged first.
+// The positions of the outer axes of N operands, in row-major order, from row 0 on. Adjacent axes that every operand
+// lays out as one are merged first.
 template <std::size_t N>
 class RowWalk {
   public:
@@ -32,6 +32,7 @@ class RowWalk {
     std::size_t rows() const { return rows_; }
     // In elements, for each operand, of the current row.
     const std::array<std::ptrdiff_t, N>& offset() const { return offset_; }
+    // row < rows()
     void seek(std::size_t row) {
         offset_ = {};
         for (std::size_t i = rank_; i-- > 0;) {
