@@ -18,7 +18,8 @@ for source in fuzz/*_fuzz.cpp; do
     name=$(basename "$source" .cpp)
     corpus=$build/corpus/${name%_fuzz}
     mkdir -p "$corpus"
-    # No input may take more than five seconds (there are sanitizers and other work), or more than its own size and 64 MB (the sanitizers' own share apart).
+    # No input may take longer than five seconds (there are sanitizers, and perhaps other work) or ask for more than
+    # 64 MB at once.
     log=$build/$name.log
     if "$build/bin/$name" "$corpus" "$build/seeds/${name%_fuzz}" -max_total_time="$seconds" -timeout=5 \
         -malloc_limit_mb=64 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
