@@ -3,6 +3,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <cstdint>
+#include <new>
 #include <optional>
 
 #include "axial/llm/newer_unicode.h"
@@ -135,8 +137,7 @@ class PreTokenizer::Pattern {
                              "; give the text in smaller parts");
         }
         const PCRE2_SIZE* bounds = pcre2_get_ovector_pointer(state.data());
-        // \K in a lookahead may put the begin behind the end; such a match is a cut.
-        return Match{std::min(bounds[0], bounds[1]), bounds[1]};
+        return Match{bounds[0], bounds[1]};
     }
     int attempt(std::string_view text, std::size_t at, const MatchState& state, std::uint32_t options) const {
         return pcre2_match(code_.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), at, options,
