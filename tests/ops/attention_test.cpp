@@ -189,6 +189,17 @@ TEST_CASE("groupedAttention: a query's bits depend neither on its neighbours nor
     }
 }
 
+TEST_CASE("groupedAttention: 1 to 64 queries together, each as if alone") {
+    const Queries q = randomTensor(47, seq(64), head(6), channel(32));
+    const Keys k = randomTensor(48, key(300), kvHead(2), channel(32));
+    const Keys v = randomTensor(49, key(300), kvHead(2), channel(32));
+    const auto whole = groupedAttention(q, k, v);
+    for (std::size_t n = 1; n <= 64; ++n) {  // the last n of the 64
+        const auto part = groupedAttention(q.narrow(seq, 64 - n, n), k, v);
+        CHECK(sameBits(part, whole.values().subspan((64 - n) * 192)));
+    }
+}
+
 TEST_CASE("groupedAttention: the decoding split over blocks of keys gives the same bits") {
     const Queries q = randomTensor(17, seq(1), head(2), channel(128));
     const Keys k = randomTensor(18, key(2100), kvHead(1), channel(128)),
