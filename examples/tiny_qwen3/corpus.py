@@ -27,8 +27,26 @@ class Turn:
     kind: str = ""     # what a follow-up after this turn may ask for
 
 
+# What people type first is always trained: a model that was kept from "hello" would be no use.
+COMMON = set("""hello|hi|hey|hello there|hi there|help|help me|can you help me|ok|okay|yes|thanks|thank you|thank you very much|thanks a lot|bye|
+goodbye|good bye|see you|see you later|good night|good morning|who are you|what are you|what is your name|what's your name|how are you|
+how are you doing|how are you today|what's up|what can you do|what do you know|what can i ask you|what is axial|what is this library|tell me about axial|
+tell me a joke|tell me about yourself|sorry|i am sorry|who made you|who created you|who built you|how old are you|how big are you|are you human|
+are you alive|are you a human|are you a bot|are you chatgpt|how were you trained|what were you trained on|how many parameters do you have|
+where do you run|do you speak german|which languages do you speak|what is your license|what is your licence|are you sure|really|that's great|great|
+good|nice|cool|that's wrong|wrong|no|what is the capital of {x}|what's the capital of {x}|capital of {x}|the capital of {x}|{x} capital|
+{x}'s capital|what is {x}'s capital|tell me the capital of {x}|which city is the capital of {x}|do you know the capital of {x}|{x}|what is {x}|
+where is {x}|which country is {x} in|in which country is {x}|{x} is the capital of which country|what is {x} the capital of|
+what's {x}|what are {x}|explain {x}|define {x}|what does {x} mean|what does {x} do|tell me about {x}|please explain {x}|can you explain {x}|
+describe {x}|what is meant by {x}|how does {x} work|{a} + {b}|{a}+{b}|{a} plus {b}|what is {a} + {b}|what is {a}+{b}|what's {a} + {b}|
+what is {a} plus {b}|how much is {a} + {b}|add {a} and {b}|{a} + {b} =|and {x}|what about {x}|how about {x}|and {a} + {b}|
+what about {a} + {b}|repeat that|say that again|can you repeat that""".replace("\n", "").split("|"))
+
+
 def split_of(name, text):
     """train (80 %), dev or test (10 % each)."""
+    if text.lower() in COMMON:
+        return "train"
     number = int.from_bytes(hashlib.sha256(f"{name}|{text.lower()}".encode()).digest()[:4], "big") % 20
     return "test" if number < 2 else "dev" if number < 4 else "train"
 
@@ -277,7 +295,7 @@ def written(r, turn, typos=0.12):
         text, mark = text + r.choice(CLOSERS), r.choice(["", "?", "."])
     text = text if text[-1] in "?.!" else text + mark
     chance = r.random()
-    text = text.lower() if chance < 0.22 else text.upper() if chance < 0.245 else text.title() if chance < 0.26 else upper_first(text)
+    text = text.lower() if chance < 0.22 else text.upper() if chance < 0.25 else text.title() if chance < 0.27 else upper_first(text)
     return typo(r, text) if r.random() < typos else text
 
 

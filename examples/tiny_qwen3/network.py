@@ -81,11 +81,11 @@ def rms_norm(x, weight, epsilon):
     return x * jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + epsilon) * weight
 
 
-def rope_table(shape, length):
+def rope_turns(shape, positions):
+    """Cosine and sine [row, token, 1, half] of the angles at integer positions."""
     rate = shape.theta ** (-np.arange(0, shape.head, 2) / shape.head)
-    angle = np.arange(length)[:, None] * rate[None]
-    return (jnp.asarray(np.cos(angle), jnp.float32)[None, :, None],
-            jnp.asarray(np.sin(angle), jnp.float32)[None, :, None])
+    angle = positions[..., None, None] * jnp.asarray(rate, jnp.float32)
+    return jnp.cos(angle), jnp.sin(angle)
 
 
 def rope(x, cosine, sine):
@@ -95,12 +95,14 @@ def rope(x, cosine, sine):
     return jnp.concatenate([a * cosine - b * sine, b * cosine + a * sine], -1)
 
 
-def hidden_states(shape, weights, tokens, segments, fast=False):
-    """[rows * tokens, width] after the last norm. tokens, segments: [row, token]; a token sees the
-    earlier tokens of its own segment only, so several chats can share a row."""
+def hidden_states(shape, weights, tokens, segments, positions=None, fast=False):
+    """[rows * tokens, width] after the last norm. tokens, segments, positions: [row, token]; a token sees the
+    earlier tokens of its own segment only, so several chats can share a row. Positions count from 0 if not given."""
     product = fast_product if fast else jnp.dot
     rows, length = tokens.shape
-    cosine, sine = rope_table(shape, length)
+    if positions is None:
+        positions = jnp.arange(length)[None]
+    cosine, sine = rope_turns(shape, positions)
     causal = np.tril(np.ones((length, length), bool))
     seen = causal[None] & (segments[:, :, None] == segments[:, None, :])
     mask = jnp.where(seen, 0.0, -1e9)[:, None]

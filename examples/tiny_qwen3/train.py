@@ -1,9 +1,12 @@
 """Trains the network on the endless seeded corpus. build.sh runs it twice:
 
 1. rows of 128 tokens with chats of up to 3 turns, at the full rate after a short warm-up;
-2. from there, rows of 256 tokens with longer chats mixed in, while the rate falls in a straight line to zero.
+2. from there with --falling, while the rate falls in a straight line to zero.
 
-    python train.py TOKENIZER.json OUT.npz --steps N [--start FROM.npz] [--length 256 --turns 8] [--falling] [--seed N]
+The rows are short, so that training is fast; so that long chats work all the same, the positions jump ahead at
+the start of some turns, as if more had been said before.
+
+    python train.py TOKENIZER.json OUT.npz --steps N [--start FROM.npz] [--length 128] [--turns 3] [--falling] [--seed N]
 
 Beside each set of weights lies the state of the optimiser (.state), which --start reads too."""
 import argparse
@@ -25,12 +28,13 @@ import network
 import optimiser
 
 TOKENS, TRAINED, WARMUP = 2048, 1024, 150      # per step: tokens, places with a loss; steps of warm-up
+GAPS, GAP = 0.3, 250                           # share of turns that move on in position, and by how much at most
 POOL = 64                                      # open rows while packing
 OPENING = (4.0, 2.0)                           # weight of the first tokens of a thought or an answer: they decide the rest
 
 
 def packed_rows(tokenizer, seed, length, most):
-    """Endless rows of (tokens, segments, weights in the loss), each filled with whole chats."""
+    """Endless rows of (tokens, segments, positions, weights in the loss), each filled with whole chats."""
     draw = random.Random(seed)
     known = {}
 
@@ -43,10 +47,14 @@ def packed_rows(tokenizer, seed, length, most):
 
     def one():
         while True:
-            tokens, flags = [], []
+            tokens, flags, positions, position = [], [], [], 0
             for text, trained in corpus.training_pieces(draw, most if draw.random() < 0.4 else 3):
                 part = ids(text)
+                if position and text.startswith("<|im_start|>user") and draw.random() < GAPS:
+                    position += draw.randint(1, GAP)
                 tokens += part
+                positions += range(position, position + len(part))
+                position += len(part)
                 weights = [float(trained > 0)] * len(part)
                 if trained == 1 and len(part) > 3:
                     weights[:2] = OPENING
@@ -54,24 +62,25 @@ def packed_rows(tokenizer, seed, length, most):
                     weights[0] = 0.0
                 flags += weights
             if len(tokens) <= length:
-                return tokens, flags
+                return tokens, positions, flags
 
     rows = []
     while True:
-        tokens, flags = one()
+        tokens, positions, flags = one()
         row = next((row for row in rows if len(row[0]) + len(tokens) <= length), None)
         if row is None:
-            row = ([], [], [])
+            row = ([], [], [], [])
             rows.append(row)
         segment = row[1][-1] + 1 if row[1] else 0
         row[0].extend(tokens)
         row[1].extend([segment] * len(tokens))
-        row[2].extend(flags)
+        row[2].extend(positions)
+        row[3].extend(flags)
         if len(rows) > POOL:
             rows.sort(key=lambda row: -len(row[0]))
-            tokens, segments, flags = rows.pop(0)
+            tokens, segments, positions, flags = rows.pop(0)
             rest = length - len(tokens)
-            yield tokens + [0] * rest, segments + [-1] * rest, flags + [0] * rest
+            yield tokens + [0] * rest, segments + [-1] * rest, positions + [0] * rest, flags + [0] * rest
 
 
 def batches(tokenizer, seed, length, most):
@@ -79,18 +88,18 @@ def batches(tokenizer, seed, length, most):
     rows = packed_rows(tokenizer, seed, length, most)
 
     def part():
-        tokens, segments, weights = (np.array(x) for x in zip(*[next(rows) for _ in range(TOKENS // DEVICES // length)]))
+        tokens, segments, positions, weights = (np.array(x) for x in zip(*[next(rows) for _ in range(TOKENS // DEVICES // length)]))
         at = np.flatnonzero(weights.ravel())[:TRAINED // DEVICES]
         weight, place, target = (np.zeros(TRAINED // DEVICES, kind) for kind in (np.float32, np.int32, np.int32))
         weight[:len(at)], place[:len(at)], target[:len(at)] = weights.ravel()[at], at - 1, tokens.ravel()[at]
-        return tokens.astype(np.int32), segments.astype(np.int32), place, target, weight
+        return *(x.astype(np.int32) for x in (tokens, segments, positions)), place, target, weight
 
     while True:
         yield tuple(np.stack(x) for x in zip(*[part() for _ in range(DEVICES)]))
 
 
-def loss(shape, weights, total, tokens, segments, place, target, weight):
-    states = network.hidden_states(shape, weights, tokens, segments, fast=True)[place]
+def loss(shape, weights, total, tokens, segments, positions, place, target, weight):
+    states = network.hidden_states(shape, weights, tokens, segments, positions, fast=True)[place]
     scores = network.fast_product(states, weights["embed"].T)
     missed = jax.nn.logsumexp(scores, -1) - jnp.take_along_axis(scores, target[:, None], -1)[:, 0]
     return jnp.sum(missed * weight) / total
@@ -108,7 +117,7 @@ def stepper(shape):
 
     mesh = jax.make_mesh((DEVICES,), ("device",), axis_types=(jax.sharding.AxisType.Auto,))
     whole, shared = PartitionSpec(), PartitionSpec("device")
-    return jax.jit(jax.shard_map(one, mesh=mesh, in_specs=(whole, whole, whole) + (shared,) * 5,
+    return jax.jit(jax.shard_map(one, mesh=mesh, in_specs=(whole, whole, whole) + (shared,) * 6,
                                  out_specs=(whole, whole, whole), check_vma=False), donate_argnums=(0, 1))
 
 
@@ -130,6 +139,7 @@ def main():
     ask.add_argument("out")
     ask.add_argument("--start", help="weights to go on from")
     ask.add_argument("--steps", type=int, required=True)
+    ask.add_argument("--stop", type=int, help="stop after this many of the steps")
     ask.add_argument("--length", type=int, default=128, help="tokens in a row")
     ask.add_argument("--turns", type=int, default=3, help="most turns of a chat")
     ask.add_argument("--falling", action="store_true", help="let the rate fall to zero")
@@ -148,7 +158,8 @@ def main():
     advance = stepper(shape)
     source = batches(Tokenizer.from_file(given.tokenizer), given.seed, given.length, given.turns)
     began, losses = time.time(), []
-    for step in range(given.steps):
+    steps = min(given.steps, given.stop or given.steps)
+    for step in range(steps):
         factor = np.float32(share_of_rate(step, given))
         weights, state, value = advance(weights, state, factor, *next(source))
         losses.append(value)
@@ -157,7 +168,7 @@ def main():
             mean = float(np.mean([float(x) for x in losses]))
             losses = []
             print(f"{step + 1} {spent:.0f}s loss {mean:.4f} rate {factor:.3f} {(step + 1) * TOKENS / spent:.0f} tok/s", flush=True)
-        if (step + 1) % 250 == 0 or step + 1 == given.steps:
+        if (step + 1) % 250 == 0 or step + 1 == steps:
             keep(given.out, weights, state)
 
 

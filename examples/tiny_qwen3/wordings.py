@@ -19,7 +19,7 @@ _CLAUSE = """(what the capital of {x} is|what {x}'s capital is|which city is the
 what city is the capital of {x}|how the capital of {x} is called|the capital of {x}|{x}'s capital|which capital {x} has|
 what the name of the capital of {x} is|which city is {x}'s capital)"""
 CAPITAL = [f"{WHAT} {_NOUN} {END}", f"{ASK} {_CLAUSE}", f"{GIVE} {_NOUN} {END}", f"{ASK} {_CLAUSE} {END}",
-    "what is the capital of {x}", "capital of {x}", "{x} capital", "capital {x}", "{x}", "{x}, capital", "{x}'s capital",
+    "what is the capital of {x}", "capital of {x}", "{x} capital", "capital {x}", "{x}", "{x} - capital", "what is {x} capital", "(capital|capital city) - {x}", "{x}, capital", "{x}'s capital",
     "the capital of {x} is", "the capital of {x} is (called|named|what|which city|which)", "{x}: capital",
     "(which|what) (city|town|place) (is|serves as|acts as|was made) (the capital of {x}|{x}'s capital|the capital city of {x})",
     "(which|what) capital (does {x} have|has {x} got|belongs to {x}|goes with {x}|has {x})",
@@ -74,7 +74,7 @@ introduce me to|clarify|summarise|sum up|do you know|have you heard of|are you f
 could you tell me about|let us talk about|I am learning about|please describe|can we talk about|what is the use of|
 I am confused by|I have heard of|give a short explanation of|I would like to understand|write a sentence about)"""
 _WITH = """(|||to me|in one sentence|in short|briefly|for a beginner|in simple words|in this library|in axial|quickly|
-in your own words|please|shortly|a little|in plain English)"""
+in your own words|please|shortly|a little|in plain English|like I am five|like I'm five|as to a child|if you can)"""
 DEFINE = [f"{_EXPLAIN} {{x}} {_WITH}", f"{_EXPLAIN} {{x}}",
     "(what is|what's|whats|what are|what exactly is|what is meant by|what do you mean by|what does one mean by|"
       "what on earth is|what actually is|what do people call|so what is|now what is|but what is|and what is|"
@@ -133,7 +133,7 @@ FOLLOW_SUM = [f"{_NEXT} {_PLAIN}", f"{_PLAIN} (too|as well|also|next|now)", f"(t
     f"(can you do|could you do|do|try|please try|take) {_PLAIN} (too|as well|next|now|)", f"{_NEXT} the sum of {{a}} and {{b}}", f"{_NEXT} {{a}} and {{b}} together"]
 REPEAT = ["(say|tell me|give me|write) (that|it|the answer|this) (again|once more|one more time|another time)", "(repeat|please repeat|can you repeat|"
     "could you repeat) (that|it|the answer|this|your answer|what you said) (|please|once more)",
-    "(what was|what is) (that|the answer|it) again", "(what did you|what did you just) (say|answer|write|tell me)", "(come again|once more|again|one more time|pardon|repeat)", "I (did not|didn't) (hear|get|catch|"
+    "(what was|what is) (that|the answer|it) again", "(what did you|what did you just) (say|answer|write|tell me)", "(come again|once more|again|one more time|repeat|repeat please|please repeat)", "I (did not|didn't) (hear|get|catch|"
       "read) (that|it|the answer), (repeat it|say it again|again, please|once more)"]
 
 
