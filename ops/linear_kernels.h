@@ -50,7 +50,7 @@ bool dotBlocks(const BlockProduct&) noexcept;
 
 // The memory for 32 rows of k codes and their scales and minimums in the order in which kernels sweep over them.
 constexpr std::size_t panelBytes(std::size_t k, CodeForm form) {
-    return 32 * ((k + 63) / 64 * 64 + 2 * sizeof(float) * (k / form.group));
+    return 32 * ((k + 63) / 64 * 64 + 2 * sizeof(float) * ((k / form.group + 15) / 16 * 16));
 }
 // Whether dotCodes wants m rows of activations in tiles, which are then made once for all weights: 16 rows at a time,
 // each group of codes side by side, then their scales and sums.

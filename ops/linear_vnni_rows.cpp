@@ -60,10 +60,16 @@ inline __m512i inEights(const __m512i (&v)[8], __m512i order) {
         order, _mm512_add_epi32(_mm512_shuffle_i32x4(low, high, 0x88), _mm512_shuffle_i32x4(low, high, 0xdd)));
 }
 
-// Each format below says how many codes share a scale, how many bytes hold 16 such groups, and computes them. x: the
-// codes of the activations; bias: -128 times their sums.
+// Each format below says how many codes share a scale, how many bytes hold 16 such groups, in which order it wants the
+// activations that meet them, and computes their products. x: the activations' codes in that order; bias: -128 times
+// their sums.
+struct AsTheyLie {
+    static void arrange(const std::int8_t* x, std::int8_t* to, int bytes) {
+        for (int i = 0; i < bytes; i += 64) _mm512_store_si512(to + i, load(x + i));
+    }
+};
 
-struct Q8_0 {
+struct Q8_0 : AsTheyLie {
     static constexpr int group = 32, bytes = 16 * 34;
     static constexpr bool minimum = false;
     static Groups compute(const Byte* p, const std::int8_t* x, __m512i bias) {
@@ -78,7 +84,17 @@ struct Q8_0 {
     }
 };
 
-// Four blocks of nibbles that lie `step` apart: the lower ones meet the first 16 activations of each block.
+// For each four blocks of 32, the first halves and then the second halves: they meet the low and the high nibbles.
+struct ByHalves {
+    static void arrange(const std::int8_t* x, std::int8_t* to, int bytes) {
+        for (int i = 0; i < bytes; i += 128) {
+            const __m512i x0 = load(x + i), x1 = load(x + i + 64);
+            _mm512_store_si512(to + i, _mm512_shuffle_i32x4(x0, x1, 0x88));
+            _mm512_store_si512(to + i + 64, _mm512_shuffle_i32x4(x0, x1, 0xdd));
+        }
+    }
+};
+// Four blocks of nibbles that lie `step` apart.
 template <int step>
 inline __m512i nibbleBlocks(const Byte* p, const std::int8_t* x) {
     const auto sixteen = [](const Byte* q) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(q)); };
@@ -86,9 +102,7 @@ inline __m512i nibbleBlocks(const Byte* p, const std::int8_t* x) {
     v = _mm512_inserti32x4(v, sixteen(p + step), 1);
     v = _mm512_inserti32x4(v, sixteen(p + 2 * step), 2);
     v = _mm512_inserti32x4(v, sixteen(p + 3 * step), 3);
-    const __m512i x0 = load(x), x1 = load(x + 64);
-    return _mm512_dpbusd_epi32(dot(lowNibbles(v), _mm512_shuffle_i32x4(x0, x1, 0x88)), highNibbles(v),
-                               _mm512_shuffle_i32x4(x0, x1, 0xdd));
+    return _mm512_dpbusd_epi32(dot(lowNibbles(v), load(x)), highNibbles(v), load(x + 64));
 }
 template <int step, int offset>
 inline __m512i nibbleSums(const Byte* p, const std::int8_t* x) {
@@ -96,7 +110,7 @@ inline __m512i nibbleSums(const Byte* p, const std::int8_t* x) {
                    nibbleBlocks<step>(p + 8 * step + offset, x + 256),
                    nibbleBlocks<step>(p + 12 * step + offset, x + 384));
 }
-struct Q4_0 {
+struct Q4_0 : ByHalves {
     static constexpr int group = 32, bytes = 16 * 18;
     static constexpr bool minimum = false;
     static Groups compute(const Byte* p, const std::int8_t* x, __m512i bias) {
@@ -104,7 +118,7 @@ struct Q4_0 {
         return {_mm512_mul_ps(_mm512_cvtepi32_ps(sums), sixteenHalves<18>(p)), _mm512_setzero_ps()};
     }
 };
-struct Q4_1 {
+struct Q4_1 : ByHalves {
     static constexpr int group = 32, bytes = 16 * 20;
     static constexpr bool minimum = true;
     static Groups compute(const Byte* p, const std::int8_t* x, __m512i) {
@@ -123,6 +137,14 @@ inline void sixBits(const Byte* p, std::uint64_t& scales, std::uint64_t& minimum
 }
 template <bool five>
 struct Q45_K {
+    // Of each four groups the even ones and then the odd ones, which meet low and high nibbles.
+    static void arrange(const std::int8_t* x, std::int8_t* to, int bytes) {
+        for (int i = 0; i < bytes; i += 128) {
+            const __m512i x0 = load(x + i), x1 = load(x + i + 64);
+            _mm512_store_si512(to + i, _mm512_shuffle_i64x2(x0, x1, 0x44));
+            _mm512_store_si512(to + i + 64, _mm512_shuffle_i64x2(x0, x1, 0xee));
+        }
+    }
     static constexpr int group = 32, block = five ? 176 : 144, bytes = 2 * block;
     static constexpr bool minimum = true;
     static Groups compute(const Byte* p, const std::int8_t* x, __m512i) {
@@ -145,9 +167,8 @@ struct Q45_K {
                                                 high, sixteen);
                 }
                 const std::int8_t* y = x + 256 * b + 128 * i;
-                const __m512i y0 = load(y), y1 = load(y + 64);
-                v[4 * b + 2 * i] = dot(low, _mm512_shuffle_i64x2(y0, y1, 0x44));
-                v[4 * b + 2 * i + 1] = dot(high, _mm512_shuffle_i64x2(y0, y1, 0xee));
+                v[4 * b + 2 * i] = dot(low, load(y));
+                v[4 * b + 2 * i + 1] = dot(high, load(y + 64));
             }
         }
         const __m512i order = _mm512_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15);
@@ -161,7 +182,7 @@ struct Q45_K {
     }
 };
 
-struct Q6_K {
+struct Q6_K : AsTheyLie {
     static constexpr int group = 16, bytes = 210;
     static constexpr bool minimum = false;
     static Groups compute(const Byte* p, const std::int8_t* x, __m512i bias) {
@@ -185,33 +206,41 @@ struct Q6_K {
     }
 };
 
-// One plane of the activations, and the last of them, if they are not 16 whole groups.
-struct PlaneRow {
-    Row row;
-    const std::int8_t* last;
-};
-
 // The groups of one row, each row read from its start to its end. The products of plane i go to product + i * apart.
 template <class F, int planes>
-inline void wholeRow(const Byte* w, const PlaneRow (&x)[planes], std::size_t groups, float* product, std::size_t apart,
+inline void wholeRow(const Byte* w, const Row (&x)[planes], std::size_t groups, float* product, std::size_t apart,
                      float* least) {
-    const auto compute = [&](const Byte* p, std::size_t g, bool whole) {
+    const auto compute = [&](const Byte* p, std::size_t g) {
         Groups r[planes];
         AXIAL_UNROLL
-        for (int i = 0; i < planes; ++i)
-            r[i] = F::compute(p, whole ? x[i].row.codes + g * F::group : x[i].last, load(x[i].row.bias + g));
+        for (int i = 0; i < planes; ++i) r[i] = F::compute(p, x[i].codes + g * F::group, load(x[i].bias + g));
         AXIAL_UNROLL
         for (int i = 0; i < planes; ++i)
             _mm512_store_ps(product + static_cast<std::size_t>(i) * apart + g, r[i].product);
         if constexpr (F::minimum) _mm512_store_ps(least + g, r[0].minimum);
     };
     std::size_t g = 0;
-    for (; g + 16 <= groups; g += 16, w += F::bytes) compute(w, g, true);
+    for (; g + 16 <= groups; g += 16, w += F::bytes) compute(w, g);
     if (g < groups) {
         alignas(64) Byte padded[F::bytes + 64] = {};
         __builtin_memcpy(padded, w, (groups - g) * F::bytes / 16);
-        compute(padded, g, false);
+        compute(padded, g);
     }
+}
+
+// A row of activations with its codes in the format's order, filled up with zeros to 16 whole groups, at `to`.
+template <class F>
+inline Row arranged(const std::byte* row, const QuantisedRow& layout, std::int8_t* to) {
+    constexpr int piece = 16 * F::group;
+    const Row x = rowOf(row, layout.groupsOf(F::group));
+    std::size_t i = 0;
+    for (; i + piece <= layout.k; i += piece) F::arrange(x.codes + i, to + i, piece);
+    if (i < layout.k) {
+        alignas(64) std::int8_t padded[piece] = {};
+        __builtin_memcpy(padded, x.codes + i, layout.k - i);
+        F::arrange(padded, to + i, piece);
+    }
+    return {to, x.scale, x.sum, x.bias};
 }
 
 // 16 rows of numbers that lie `stride` apart, one vector for each of 16 columns.
@@ -226,12 +255,10 @@ void rows(const BlockProduct& p, std::size_t t) {
     const std::size_t groups = p.layout->k / F::group, stride = (groups + 15) / 16 * 16;
     float* products = reinterpret_cast<float*>(p.scratch);
     float* least = products + planes * 16 * stride;
-    alignas(64) std::int8_t last[planes][16 * F::group] = {};
-    PlaneRow x[planes];
-    for (int i = 0; i < planes; ++i) {
-        x[i] = {rowOf((i == 0 ? p.x : p.rest) + t * p.layout->bytes, p.layout->groupsOf(F::group)), last[i]};
-        __builtin_memcpy(last[i], x[i].row.codes + groups / 16 * 16 * F::group, groups % 16 * F::group);
-    }
+    auto* codes = reinterpret_cast<std::int8_t*>(least + 16 * stride);
+    Row x[planes];
+    for (std::size_t i = 0; i < planes; ++i)
+        x[i] = arranged<F>((i == 0 ? p.x : p.rest) + t * p.layout->bytes, *p.layout, codes + i * stride * F::group);
     for (std::size_t j = 0; j < p.rows; j += 16) {
         const std::size_t count = p.rows - j < 16 ? p.rows - j : 16;
         for (std::size_t r = 0; r < count; ++r)
@@ -246,11 +273,11 @@ void rows(const BlockProduct& p, std::size_t t) {
             const auto step = [&](std::size_t g) {
                 AXIAL_UNROLL
                 for (int i = 0; i < planes; ++i) {
-                    const __m512 scale = _mm512_set1_ps(x[i].row.scale[first + g]);
+                    const __m512 scale = _mm512_set1_ps(x[i].scale[first + g]);
                     c[i] = _mm512_fmadd_ps(_mm512_castsi512_ps(turned[i][g]), scale, c[i]);
                     if constexpr (F::minimum)
-                        c[i] = _mm512_fmadd_ps(_mm512_castsi512_ps(turnedLeast[g]),
-                                               _mm512_set1_ps(x[i].row.sum[first + g]), c[i]);
+                        c[i] = _mm512_fmadd_ps(_mm512_castsi512_ps(turnedLeast[g]), _mm512_set1_ps(x[i].sum[first + g]),
+                                               c[i]);
                 }
             };
             if (groups - first >= 16) {
