@@ -7,6 +7,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <cstring>
+
 #include "axial/ops/linear_codes.h"
 #include "axial/tensor/decode.h"
 #include "axial/tensor/half.h"
@@ -15,26 +17,30 @@ HWY_BEFORE_NAMESPACE();
 namespace axial::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+HWY_INLINE uint16_t Word(const uint8_t* p) {  // a file promises no alignment
+    uint16_t word;
+    memcpy(&word, p, 2);
+    return word;
+}
+
 void DecodeF16(const uint8_t* row, size_t k, float* out) {
-    const uint16_t* halves = reinterpret_cast<const uint16_t*>(row);
     size_t i = 0;
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3  // elsewhere Highway's conversion is not exact for all halves
     const hn::ScalableTag<float> d;
     const hn::Rebind<hwy::float16_t, decltype(d)> dh;
     for (; i + hn::Lanes(d) <= k; i += hn::Lanes(d))
-        hn::StoreU(hn::PromoteTo(d, hn::LoadU(dh, reinterpret_cast<const hwy::float16_t*>(halves + i))), d, out + i);
+        hn::StoreU(hn::PromoteTo(d, hn::LoadU(dh, reinterpret_cast<const hwy::float16_t*>(row + 2 * i))), d, out + i);
 #endif
-    for (; i < k; ++i) out[i] = f16ToF32(halves[i]);
+    for (; i < k; ++i) out[i] = f16ToF32(Word(row + 2 * i));
 }
 
 void DecodeBF16(const uint8_t* row, size_t k, float* out) {
     const hn::ScalableTag<float> d;
     const hn::Rebind<hwy::bfloat16_t, decltype(d)> db;
-    const auto* numbers = reinterpret_cast<const hwy::bfloat16_t*>(row);
     size_t i = 0;
     for (; i + hn::Lanes(d) <= k; i += hn::Lanes(d))
-        hn::StoreU(hn::PromoteTo(d, hn::LoadU(db, numbers + i)), d, out + i);
-    for (; i < k; ++i) out[i] = bf16ToF32(reinterpret_cast<const uint16_t*>(row)[i]);
+        hn::StoreU(hn::PromoteTo(d, hn::LoadU(db, reinterpret_cast<const hwy::bfloat16_t*>(row + 2 * i))), d, out + i);
+    for (; i < k; ++i) out[i] = bf16ToF32(Word(row + 2 * i));
 }
 
 // out = scale * code + minimum, two roundings, by groups.
