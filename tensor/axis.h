@@ -19,6 +19,8 @@ struct Name {
 // An integer that knows its axis: seq(3) is position 3, or an extent of 3, along seq.
 template <class Axis>
 struct At {
+    static constexpr std::string_view name = Axis::name;
+    static constexpr std::size_t fixed = Axis::fixed;
     std::size_t value;
 };
 

@@ -126,7 +126,10 @@ struct HasAxis {
     static constexpr bool ok = contains<Set, X>;
     static consteval auto text() {
         detail::Text t;
-        t << Op.view() << ": " << Set{} << " has no axis " << AxisInfo{X::name, X::fixed};
+        t << Op.view() << ": ";
+        if constexpr (!isAxis<X>)
+            return t << X::name << "(...) is a number along " << X::name << "; name the axis alone";
+        t << Set{} << " has no axis " << AxisInfo{X::name, X::fixed};
         for (AxisInfo axis : infoOfAxes<Set>)
             if (axis.name == X::name) t << (X::fixed ? "" : " of any size") << "; rename() it first";
         return t;

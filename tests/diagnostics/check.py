@@ -125,7 +125,7 @@ def shortened(error):
 def gallery_of(files, prologues, errors):
     page = ["# What the compilers say", "",
             "Every mistake in axis names is one compile error, one sentence, with the names of the axes in it. This page",
-            "is written by `tests/diagnostics/check.py --gallery`, from the cases that the tests compile; the error lines",
+            "is written by the build target `errors_page` from the cases that the tests compile (`tests/diagnostics`); the lines",
             "are those of g++ 12 and clang 16, without folders and line numbers. Clang cuts long texts, so there a sentence",
             "comes in pieces. Below the error both compilers name the line in your file (`required from here`,",
             "`requested here`).", ""]

@@ -31,6 +31,14 @@ auto f(const Stream& x, const Weight<head, channel, ff>& w) { return dot(x, w, e
 //= dot: [seq, embed] has no axis embd
 auto f(const Stream& x, const Weight<ff, embed>& w) { return dot(x, w, embd); }
 
+//: Summing over nothing
+//= dot: name the axes to sum over
+auto f(const Stream& x, const Weight<ff, embed>& w) { return dot(x, w); }
+
+//: A number where an axis is to be named
+//= dot: embed(...) is a number along embed; name the axis alone
+auto f(const Stream& x, const Weight<ff, embed>& w) { return dot(x, w, embed(3)); }
+
 //: Summing over an axis of a weight that is not its last
 //= dot: [head, channel] are not the trailing axes of Weight [head, channel, embed]
 auto f(const Heads& x, const Weight<head, channel, embed>& w) { return dot(x, w, head, channel); }
@@ -142,6 +150,14 @@ auto f(const Stream& x) { return sum(x, key); }
 //: The largest along an axis that is not there
 //= argmax: [seq, embed] has no axis vocab
 auto f(const Stream& x) { return argmax(x, vocab); }
+
+//: The k largest along an axis that is not there
+//= topK: [seq, embed] has no axis vocab
+auto f(const Stream& x) { return topK(x, vocab, slot, 4); }
+
+//: The k largest under a name that is taken
+//= topK: [seq] already has an axis seq
+auto f(const Stream& x) { return topK(x, embed, seq, 4); }
 
 //: Experts chosen where there are none
 //= routerTopK: [seq, embed] has no axis expert

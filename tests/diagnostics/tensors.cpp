@@ -21,6 +21,10 @@ void read(View<const float, seq, embed> x);
 //= extent: [seq, embed] has no axis embd
 auto f(const Stream& x) { return x.extent(embd); }
 
+//: A number where an axis is to be named
+//= narrow: seq(...) is a number along seq; name the axis alone
+auto f(const Stream& x) { return x.narrow(seq(1), 0, 1); }
+
 //: A position along an axis that is not there
 //= index: [seq, embed] has no axis head
 auto f(const Stream& x) { return x(head(3)); }
