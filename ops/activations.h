@@ -5,8 +5,8 @@
 namespace axial {
 
 // int8: where the weight's format has integer codes, each row of activations is rounded to 8-bit codes with one scale
-// for every 32 values, and multiplied as integers: exact sums, about 0.5 % off per product. int16: what that rounding
-// leaves is rounded to 8-bit codes once more and multiplied as well: about 0.002 % off, for twice the products.
+// for every 32 values, and multiplied as integers: exact sums, about 0.5 % off per product. int16: the codes are of
+// 16 bits, and again the integer sums are exact: about 0.002 % off, for twice the products of bytes.
 // float32: everything is decoded and multiplied in float. Weights stored as F32, F16 or BF16 always meet float
 // activations.
 enum class Activations : std::uint8_t { int8, int16, float32 };

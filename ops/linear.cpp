@@ -14,7 +14,7 @@ namespace axial::erased {
 namespace {
 
 // Memory of this thread that lives on between strips, for one purpose each. A new request takes the place of the last.
-enum class Purpose { weights, gates, products, rests };
+enum class Purpose { weights, gates };
 template <Purpose>
 std::byte* scratch(std::size_t bytes) {
     static thread_local Buffer buffer;
@@ -34,43 +34,27 @@ bool integer(Format format) {
 }
 bool plainFloats(Format format) { return format == Format::f32 || format == Format::f16 || format == Format::bf16; }
 
-// Rows of activations in 8-bit codes, and the same in tiles if the kernels want that.
-struct Plane {
-    Buffer rows, tiles;
-};
-// The quantised activations; no planes if no product wants them. The activations are taken to be the planes' sum: the
-// second plane, of Activations::int16, holds the codes of what the first leaves.
+// The quantised activations, and the same in tiles if the kernels want that; empty if no product wants them.
 struct Quantised {
-    kernels::QuantisedRow layout{0};
-    std::size_t count = 0, planes = 0;
-    Plane plane[2] = {};
+    kernels::QuantisedRow layout{0, 1};
+    Buffer rows, tiles;
+    std::size_t count = 0;
+    const std::byte* row(std::size_t t) const { return static_cast<const std::byte*>(rows.data()) + t * layout.bytes; }
 };
 
 Quantised quantised(const ActivationRows& x, bool inTiles) {
-    Quantised q{kernels::QuantisedRow(x.k), x.rows, detail::activations == Activations::int16 ? 2u : 1u};
+    Quantised q{kernels::QuantisedRow(x.k, detail::activations == Activations::int16 ? 2 : 1), {}, {}, x.rows};
     const std::size_t bytes = inTiles ? kernels::tileBytes(q.layout) : 0;
-    for (std::size_t i = 0; i < q.planes; ++i) {
-        q.plane[i].rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
-        if (bytes != 0) q.plane[i].tiles = Buffer((x.rows + 15) / 16 * bytes);
-    }
+    q.rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
+    if (bytes != 0) q.tiles = Buffer((x.rows + 15) / 16 * bytes);
     parallelFor(x.rows, 16, [&](std::size_t begin, std::size_t end) {
-        const auto rowsOf = [&](std::size_t i) {
-            return static_cast<std::byte*>(q.plane[i].rows.data()) + begin * q.layout.bytes;
-        };
-        for (std::size_t t = begin; t < end; ++t) {
-            const float* from = x.data + static_cast<std::ptrdiff_t>(t) * x.stride;
-            const std::size_t at = (t - begin) * q.layout.bytes;
-            kernels::quantiseRow(from, q.layout, rowsOf(0) + at);
-            if (q.planes == 2) {
-                auto* rest = reinterpret_cast<float*>(scratch<Purpose::rests>(x.k * sizeof(float)));
-                kernels::quantisationRest(from, q.layout, rowsOf(0) + at, rest);
-                kernels::quantiseRow(rest, q.layout, rowsOf(1) + at);
-            }
-        }
+        auto* rows = static_cast<std::byte*>(q.rows.data()) + begin * q.layout.bytes;
+        for (std::size_t t = begin; t < end; ++t)
+            kernels::quantiseRow(x.data + static_cast<std::ptrdiff_t>(t) * x.stride, q.layout,
+                                 rows + (t - begin) * q.layout.bytes);
         if (bytes != 0)
-            for (std::size_t i = 0; i < q.planes; ++i)
-                kernels::packTiles(q.layout, rowsOf(i), end - begin,
-                                   static_cast<std::byte*>(q.plane[i].tiles.data()) + begin / 16 * bytes);
+            kernels::packTiles(q.layout, rows, end - begin,
+                               static_cast<std::byte*>(q.tiles.data()) + begin / 16 * bytes);
     });
     return q;
 }
@@ -95,45 +79,21 @@ void integerStrip(const Strip& s, const Quantised& x) {
     const std::size_t most = s.m == 1 ? 16 : 32, panel = kernels::panelBytes(k, form);
     std::byte* memory = scratch<Purpose::weights>(panel + most * (codeStride + 8 * groupStride));
     const std::byte* rows = s.w->data + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
-    const bool two = x.planes == 2;
-    const auto rowsOf = [&](const Plane& plane) {
-        return static_cast<const std::byte*>(plane.rows.data()) + s.firstRow * x.layout.bytes;
-    };
     if (s.m <= fewActivations &&
-        kernels::dotBlocks({s.w->format, rows, s.w->rowBytes, s.end - s.begin, &x.layout, rowsOf(x.plane[0]),
-                            two ? rowsOf(x.plane[1]) : nullptr, s.m, s.out, s.outStride, s.add, s.addStride, memory}))
+        kernels::dotBlocks({s.w->format, rows, s.w->rowBytes, s.end - s.begin, &x.layout, x.row(s.firstRow), s.m, s.out,
+                            s.outStride, s.add, s.addStride, memory}))
         return;
     auto* scale = reinterpret_cast<float*>(memory + panel + most * codeStride);
     const kernels::CodeRows codes{reinterpret_cast<std::int8_t*>(memory + panel), codeStride, scale,
                                   scale + most * groupStride, groupStride};
     const bool inTiles = s.firstRow == 0 && s.m == x.count && kernels::tilesWanted(s.m, form);
-    // The second plane first, the other onto it, and what is to be added last: so that a sum is one, fused or not.
-    const bool apart = two && s.add;
-    float* sums = apart ? reinterpret_cast<float*>(scratch<Purpose::products>(s.m * most * sizeof(float))) : nullptr;
-    const std::ptrdiff_t sumStride = apart ? static_cast<std::ptrdiff_t>(most) : s.outStride;
+    const auto* tiles = inTiles ? static_cast<const std::byte*>(x.tiles.data()) : nullptr;
     for (std::size_t j = s.begin; j < s.end; j += most) {
         const std::size_t count = std::min(most, s.end - j), column = j - s.begin;
         kernels::unpackRows(s.w->format, rows + static_cast<std::ptrdiff_t>(column) * s.w->rowBytes, s.w->rowBytes,
                             count, k, codes);
-        const auto multiplyBy = [&](const Plane& plane, float* out, std::ptrdiff_t outStride, const float* add,
-                                    std::ptrdiff_t addStride) {
-            const auto* tiles = inTiles ? static_cast<const std::byte*>(plane.tiles.data()) : nullptr;
-            kernels::dotCodes(
-                {codes, count, form, &x.layout, rowsOf(plane), tiles, s.m, out, outStride, add, addStride, memory});
-        };
-        float* sum = apart ? sums : s.out + column;
-        const float* add = s.add ? s.add + column : nullptr;
-        if (!two) {
-            multiplyBy(x.plane[0], sum, sumStride, add, s.addStride);
-            continue;
-        }
-        multiplyBy(x.plane[1], sum, sumStride, nullptr, 0);
-        multiplyBy(x.plane[0], sum, sumStride, sum, sumStride);
-        for (std::size_t t = 0; apart && t < s.m; ++t) {
-            const auto row = static_cast<std::ptrdiff_t>(t);
-            kernels::pointwise(kernels::Pointwise::add, s.out + column + row * s.outStride, add + row * s.addStride, 1,
-                               sums + row * sumStride, 1, count);
-        }
+        kernels::dotCodes({codes, count, form, &x.layout, x.row(s.firstRow), tiles, s.m, s.out + column, s.outStride,
+                           s.add ? s.add + column : nullptr, s.addStride, memory});
     }
 }
 

@@ -14,16 +14,15 @@ namespace {
 
 constexpr int group = 32;  // codes that share a scale
 
-// The shapes of the tile registers: 0 and 1 sums (16 activations x 16 rows), 2 and 3 activations, 4 and 5 weights.
+// The shapes of the tile registers: 0 to 3 sums (16 activations x 16 rows), 4 and 5 activations, 6 and 7 weights.
 struct alignas(64) TileShapes {
     std::uint8_t palette = 1, start = 0, reserved[14] = {};
     std::uint16_t bytes[16] = {};
     std::uint8_t rows[16] = {};
     TileShapes() {
-        for (int i = 0; i < 2; ++i) {
-            bytes[i] = 64, rows[i] = 16;
-            bytes[2 + i] = static_cast<std::uint16_t>(group), rows[2 + i] = 16;
-            bytes[4 + i] = 64, rows[4 + i] = static_cast<std::uint8_t>(group / 4);
+        for (int i = 0; i < 8; ++i) {
+            bytes[i] = i == 4 || i == 5 ? static_cast<std::uint16_t>(group) : std::uint16_t{64};
+            rows[i] = i < 6 ? std::uint8_t{16} : static_cast<std::uint8_t>(group / 4);
         }
     }
 };
@@ -45,10 +44,14 @@ inline void turn(const std::byte* from, std::size_t rowBytes, std::size_t rows, 
     }
 }
 
-// Where the parts of 16 rows of activations lie: codes as [group][row][32], the others as [group][row].
+// Where the parts of 16 rows of activations lie: each plane of codes as [group][row][32], the others as [group][row].
 struct TileLayout {
-    std::size_t scale, sum, bytes;
-    explicit TileLayout(std::size_t k) : scale(16 * k), sum(scale + k / group * 64), bytes(sum + k / group * 64) {}
+    std::size_t low, scale, sum, bytes;
+    explicit TileLayout(const QuantisedRow& row)
+        : low(16 * row.k),
+          scale(16 * row.k * row.planes),
+          sum(scale + row.k / group * 64),
+          bytes(sum + row.k / group * 64) {}
 };
 
 // 16 rows of weights in the order of the sweep.
@@ -84,16 +87,27 @@ template <int... T>
 [[gnu::always_inline]] inline void clear(Totals& totals, Constants<T...>) {
     ((totals.c[T] = _mm512_setzero_ps()), ...);
 }
+// The sums of 16 activations by 16 rows for one group; those of two planes are of the high and the low bytes.
+template <int planes>
+struct alignas(64) Sums {
+    std::int32_t of[planes][16][16];
+    template <int T>
+    [[gnu::always_inline]] __m512 get() const {
+        const __m512i sums = _mm512_load_si512(of[0][T]);
+        if constexpr (planes == 1)
+            return _mm512_cvtepi32_ps(sums);
+        else
+            return _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_slli_epi32(sums, 8), _mm512_load_si512(of[1][T])));
+    }
+};
 // The float rule for one group: its integer sums and its scales.
-template <bool minimum, int... T>
-[[gnu::always_inline]] inline void addGroup(Totals& totals, Constants<T...>, const std::int32_t (&sums)[16][16],
+template <bool minimum, int planes, int... T>
+[[gnu::always_inline]] inline void addGroup(Totals& totals, Constants<T...>, const Sums<planes>& sums,
                                             const __m512i* scale, const __m512i* least, const __m512i* xScale,
                                             const __m512i* xSum) {
     const __m512 s = _mm512_castsi512_ps(*scale);
     const auto* d = reinterpret_cast<const float*>(xScale);
-    ((totals.c[T] = _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sums[T])), s),
-                                    _mm512_set1_ps(d[T]), totals.c[T])),
-     ...);
+    ((totals.c[T] = _mm512_fmadd_ps(_mm512_mul_ps(sums.template get<T>(), s), _mm512_set1_ps(d[T]), totals.c[T])), ...);
     if constexpr (minimum) {
         const __m512 m = _mm512_castsi512_ps(*least);
         const auto* sum = reinterpret_cast<const float*>(xSum);
@@ -111,33 +125,48 @@ template <int... T>
     }
 }
 
-// 16 rows of activations from row t on against a panel. While the tiles of one group are multiplied, the sums of the
-// one before go through the float rule.
-template <bool minimum>
-void tile(const CodeProduct& p, std::size_t t, std::size_t j, const Panel& w, const std::byte* x, const __m512i* xScale,
-          const __m512i* xSum) {
+// 16 rows of activations, tiles x, from row t on against a panel. While the tiles of one group are multiplied, the sums
+// of the one before go through the float rule.
+template <bool minimum, int planes>
+void tile(const CodeProduct& p, std::size_t t, std::size_t j, const Panel& w, const std::byte* x,
+          const TileLayout& layout) {
     const std::size_t groups = p.layout->k / group;
     const __m512i *codes = w.codes, *scale = w.scale, *least = w.minimum;
-    alignas(64) std::int32_t even[16][16], odd[16][16];
+    const auto* xScale = reinterpret_cast<const __m512i*>(x + layout.scale);
+    const auto* xSum = reinterpret_cast<const __m512i*>(x + layout.sum);
+    const std::byte* low = x + layout.low;
+    Sums<planes> even, odd;
     Totals totals;
     clear(totals, All());
     for (std::size_t i = 0; i < 16 && t + i < p.m; ++i)  // where the results go: often not in a cache
         __builtin_prefetch(p.out + static_cast<std::ptrdiff_t>(t + i) * p.outStride + j, 1);
     const auto multiplyEven = [&] {
         _tile_zero(0);
-        _tile_loadd(2, x, 32);
-        _tile_loadd(4, codes, 64);
-        _tile_dpbssd(0, 2, 4);
-        _tile_stored(0, even, 64);
-        x += 512, codes += group / 4;
+        _tile_loadd(4, x, group);
+        _tile_loadd(6, codes, 64);
+        _tile_dpbssd(0, 4, 6);
+        _tile_stored(0, even.of[0], 64);
+        if constexpr (planes == 2) {
+            _tile_zero(1);
+            _tile_loadd(5, low, group);
+            _tile_dpbssd(1, 5, 6);
+            _tile_stored(1, even.of[1], 64);
+        }
+        x += 16 * group, low += 16 * group, codes += group / 4;
     };
     const auto multiplyOdd = [&] {
-        _tile_zero(1);
-        _tile_loadd(3, x, 32);
-        _tile_loadd(5, codes, 64);
-        _tile_dpbssd(1, 3, 5);
-        _tile_stored(1, odd, 64);
-        x += 512, codes += group / 4;
+        _tile_zero(2);
+        _tile_loadd(4, x, group);
+        _tile_loadd(7, codes, 64);
+        _tile_dpbssd(2, 4, 7);
+        _tile_stored(2, odd.of[0], 64);
+        if constexpr (planes == 2) {
+            _tile_zero(3);
+            _tile_loadd(5, low, group);
+            _tile_dpbssd(3, 5, 7);
+            _tile_stored(3, odd.of[1], 64);
+        }
+        x += 16 * group, low += 16 * group, codes += group / 4;
     };
     if (groups > 0) multiplyEven();
     std::size_t g = 1;
@@ -157,7 +186,7 @@ void tile(const CodeProduct& p, std::size_t t, std::size_t j, const Panel& w, co
 template <bool minimum>
 void dot(const CodeProduct& p) {
     const std::size_t half = panelBytes(p.layout->k, p.form) / 2;
-    const TileLayout layout(p.layout->k);
+    const TileLayout layout(*p.layout);
     Panel w[2];
     for (std::size_t j = 0; j < p.rows; j += 16) w[j / 16] = pack<minimum>(p, j, p.scratch + j / 16 * half);
     const TileShapes shapes;
@@ -165,8 +194,8 @@ void dot(const CodeProduct& p) {
     for (std::size_t t = 0; t < p.m; t += 16) {
         const std::byte* x = p.tiles + t / 16 * layout.bytes;
         for (std::size_t j = 0; j < p.rows; j += 16)
-            tile<minimum>(p, t, j, w[j / 16], x, reinterpret_cast<const __m512i*>(x + layout.scale),
-                          reinterpret_cast<const __m512i*>(x + layout.sum));
+            p.layout->planes == 2 ? tile<minimum, 2>(p, t, j, w[j / 16], x, layout)
+                                  : tile<minimum, 1>(p, t, j, w[j / 16], x, layout);
     }
     _tile_release();
 }
@@ -186,18 +215,22 @@ bool hasAmx() noexcept {
     return has;
 }
 
-std::size_t tileBytesAmx(const QuantisedRow& row) noexcept { return TileLayout(row.k).bytes; }
+std::size_t tileBytesAmx(const QuantisedRow& row) noexcept { return TileLayout(row).bytes; }
 
 void packTilesAmx(const QuantisedRow& row, const std::byte* rows, std::size_t m, std::byte* tiles) noexcept {
-    const TileLayout layout(row.k);
+    const TileLayout layout(row);
     for (std::size_t t = 0; t < m; t += 16, rows += 16 * row.bytes, tiles += layout.bytes) {
         const std::size_t count = m - t < 16 ? m - t : 16;
-        for (std::size_t i = 0; i < 16; ++i)
-            for (std::size_t b = 0; b < row.k / group; ++b) {
-                const auto* from = reinterpret_cast<const __m256i*>(rows + i * row.bytes + 32 * b);
-                _mm256_store_si256(reinterpret_cast<__m256i*>(tiles + 512 * b + 32 * i),
-                                   i < count ? _mm256_loadu_si256(from) : _mm256_setzero_si256());
-            }
+        const auto plane = [&](std::size_t from, std::size_t to) {
+            for (std::size_t i = 0; i < 16; ++i)
+                for (std::size_t g = 0; g < row.k / group; ++g) {
+                    const auto* codes = reinterpret_cast<const __m256i*>(rows + i * row.bytes + from + group * g);
+                    _mm256_store_si256(reinterpret_cast<__m256i*>(tiles + to + 16 * group * g + group * i),
+                                       i < count ? _mm256_loadu_si256(codes) : _mm256_setzero_si256());
+                }
+        };
+        plane(0, 0);
+        if (row.planes == 2) plane(row.low, layout.low);
         turn(rows + row.of32.scale, row.bytes, count, row.k / group, reinterpret_cast<__m512i*>(tiles + layout.scale));
         turn(rows + row.of32.sum, row.bytes, count, row.k / group, reinterpret_cast<__m512i*>(tiles + layout.sum));
     }

@@ -23,15 +23,14 @@ HWY_INLINE void Put(const CodeProduct& p, size_t t, size_t j, const float* value
 }
 
 struct Row {
-    const int8_t* codes;
     const int16_t* wide;
     const float *scale, *sum;
 };
 HWY_INLINE Row RowOf(const CodeProduct& p, size_t t) {
     const uint8_t* row = reinterpret_cast<const uint8_t*>(p.x) + t * p.layout->bytes;
     const QuantisedRow::Groups& at = p.layout->groupsOf(p.form.group);
-    return {reinterpret_cast<const int8_t*>(row), reinterpret_cast<const int16_t*>(row + p.layout->wide),
-            reinterpret_cast<const float*>(row + at.scale), reinterpret_cast<const float*>(row + at.sum)};
+    return {reinterpret_cast<const int16_t*>(row + p.layout->wide), reinterpret_cast<const float*>(row + at.scale),
+            reinterpret_cast<const float*>(row + at.sum)};
 }
 
 #if HWY_TARGET == HWY_SCALAR
@@ -46,7 +45,7 @@ void DotCodes(const CodeProduct& p) {
                 for (size_t g = 0; g < p.layout->k / group; ++g) {
                     int32_t sum = 0;
                     for (size_t i = g * group; i < (g + 1) * group; ++i)
-                        sum += static_cast<int32_t>(p.w.codes[r * p.w.codeStride + i]) * x.codes[i];
+                        sum += static_cast<int32_t>(p.w.codes[r * p.w.codeStride + i]) * x.wide[i];
                     const size_t at = r * p.w.groupStride + g;
                     c[r - j] += static_cast<float>(sum) * p.w.scale[at] * x.scale[g];
                     if (p.form.minimum) c[r - j] += p.w.minimum[at] * x.sum[g];

@@ -30,15 +30,14 @@ void dotCodes(const CodeProduct&) noexcept;
 
 // The same for any number of rows in their stored format, read as they stand: row j starts at w + j * rowBytes. False,
 // and nothing is done, if there is no kernel for that here: then unpackRows and dotCodes do it, with the same bits. For
-// few rows of activations. If `rest` is there, the activations are x + rest: the result is the sum c of rest's product
-// and x's, in that order, and then add + c.
+// few rows of activations.
 struct BlockProduct {
     Format format;
     const std::byte* w;
     std::ptrdiff_t rowBytes;
     std::size_t rows;
     const QuantisedRow* layout;
-    const std::byte *x, *rest;
+    const std::byte* x;
     std::size_t m;
     float* out;
     std::ptrdiff_t outStride;

@@ -59,13 +59,16 @@ inline __m512i inFours(__m512i a, __m512i b, __m512i c, __m512i d) {
 }
 
 struct Row {
-    const std::int8_t* codes;
+    const std::int8_t *codes, *low;  // low: of two planes, else nullptr
     const float *scale, *sum;
     const std::int32_t* bias;
 };
-inline Row rowOf(const std::byte* row, const QuantisedRow::Groups& at) {
-    return {reinterpret_cast<const std::int8_t*>(row), reinterpret_cast<const float*>(row + at.scale),
-            reinterpret_cast<const float*>(row + at.sum), reinterpret_cast<const std::int32_t*>(row + at.bias)};
+inline Row rowOf(const std::byte* row, const QuantisedRow& layout, std::size_t group) {
+    const QuantisedRow::Groups& at = layout.groupsOf(group);
+    return {reinterpret_cast<const std::int8_t*>(row),
+            layout.planes == 2 ? reinterpret_cast<const std::int8_t*>(row + layout.low) : nullptr,
+            reinterpret_cast<const float*>(row + at.scale), reinterpret_cast<const float*>(row + at.sum),
+            reinterpret_cast<const std::int32_t*>(row + at.bias)};
 }
 
 // c, and what is to be added to it, to the first `count` (at most 16) outputs.

@@ -44,7 +44,7 @@ template <int group, bool minimum>
 void rowProducts(const CodeProduct& p, std::size_t t, std::size_t j) {
     const std::size_t groups = p.layout->k / group, end = p.layout->k;
     const std::size_t count = p.rows - j < 16 ? p.rows - j : 16;
-    const Row x = rowOf(p.x + t * p.layout->bytes, p.layout->groupsOf(group));
+    const Row x = rowOf(p.x + t * p.layout->bytes, *p.layout, group);
     __m512 c = _mm512_setzero_ps();
     for (std::size_t first = 0; first < groups; first += 16) {
         __m512i turned[16], least[16];
@@ -52,7 +52,10 @@ void rowProducts(const CodeProduct& p, std::size_t t, std::size_t j) {
         alignas(64) float products[16][16];
         for (std::size_t r = 0; r < count; ++r) {
             const std::int8_t* w = p.w.codes + (j + r) * p.w.codeStride;
-            const __m512i sums = _mm512_add_epi32(groupProducts<group>(w, x.codes, first * group, end), bias);
+            __m512i sums = groupProducts<group>(w, x.codes, first * group, end);
+            if (x.low)
+                sums = _mm512_add_epi32(_mm512_slli_epi32(sums, 8), groupProducts<group>(w, x.low, first * group, end));
+            sums = _mm512_add_epi32(sums, bias);
             const __m512 scale = _mm512_loadu_ps(p.w.scale + (j + r) * p.w.groupStride + first);
             _mm512_store_ps(products[r], _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale));
         }
@@ -127,14 +130,30 @@ Panel pack(const CodeProduct& p) {
     return {codes, scale, scale + 2 * groups};
 }
 
-inline __m512i fourCodes(const std::int8_t* p) {
+inline __m512i fourCodes(const std::byte* p) {
     std::int32_t four;
     __builtin_memcpy(&four, p, 4);
     return _mm512_set1_epi32(four);
 }
 
+// sum += products of one group of 32 rows with one plane of `count` activations.
+template <int group, int count>
+[[gnu::always_inline]] inline void addProducts(__m512i (&sum)[2][count], const __m512i* codes,
+                                               const std::byte* const (&x)[count], std::size_t at) {
+    AXIAL_UNROLL
+    for (int q = 0; q < group / 4; ++q) {
+        const __m512i w0 = codes[2 * q], w1 = codes[2 * q + 1];
+        AXIAL_UNROLL
+        for (int i = 0; i < count; ++i) {
+            const __m512i a = fourCodes(x[i] + at + 4 * q);
+            sum[0][i] = _mm512_dpbusd_epi32(sum[0][i], w0, a);
+            sum[1][i] = _mm512_dpbusd_epi32(sum[1][i], w1, a);
+        }
+    }
+}
+
 // 32 rows of weights against `count` rows of activations from t on. Sums stay in registers over the whole row.
-template <int group, bool minimum, int count>
+template <int group, bool minimum, int planes, int count>
 void tile(const CodeProduct& p, const Panel& w, std::size_t t) {
     const std::size_t groups = p.layout->k / group;
     const std::byte* x[count];
@@ -148,18 +167,21 @@ void tile(const CodeProduct& p, const Panel& w, std::size_t t) {
     std::size_t biasAt = at.bias, scaleAt = at.scale, sumAt = at.sum, codesAt = 0;
     for (std::size_t g = 0; g < groups; ++g) {
         __m512i sum[2][count];
-        AXIAL_UNROLL
-        for (int i = 0; i < count; ++i)
-            sum[0][i] = sum[1][i] = fourCodes(reinterpret_cast<const std::int8_t*>(x[i] + biasAt));
-        AXIAL_UNROLL
-        for (int q = 0; q < group / 4; ++q) {
-            const __m512i w0 = codes[2 * q], w1 = codes[2 * q + 1];
+        if constexpr (planes == 2) {  // 256 times the high bytes' products, then the low ones'
+            AXIAL_UNROLL
+            for (int i = 0; i < count; ++i) sum[0][i] = sum[1][i] = _mm512_setzero_si512();
+            addProducts<group>(sum, codes, x, codesAt);
             AXIAL_UNROLL
             for (int i = 0; i < count; ++i) {
-                const __m512i a = fourCodes(reinterpret_cast<const std::int8_t*>(x[i] + codesAt + 4 * q));
-                sum[0][i] = _mm512_dpbusd_epi32(sum[0][i], w0, a);
-                sum[1][i] = _mm512_dpbusd_epi32(sum[1][i], w1, a);
+                const __m512i bias = fourCodes(x[i] + biasAt);
+                sum[0][i] = _mm512_add_epi32(_mm512_slli_epi32(sum[0][i], 8), bias);
+                sum[1][i] = _mm512_add_epi32(_mm512_slli_epi32(sum[1][i], 8), bias);
             }
+            addProducts<group>(sum, codes, x, p.layout->low + codesAt);
+        } else {
+            AXIAL_UNROLL
+            for (int i = 0; i < count; ++i) sum[0][i] = sum[1][i] = fourCodes(x[i] + biasAt);
+            addProducts<group>(sum, codes, x, codesAt);
         }
         const __m512 s0 = w.scale[2 * g], s1 = w.scale[2 * g + 1];
         AXIAL_UNROLL
@@ -191,6 +213,24 @@ void tile(const CodeProduct& p, const Panel& w, std::size_t t) {
 constexpr std::size_t tileRows = 6;
 constexpr std::size_t fewRows = 3;  // up to here the weights are not put in the order of the sweep
 
+template <int group, bool minimum, int planes>
+void sweep(const CodeProduct& p, const Panel& w) {
+    std::size_t t = 0;
+    for (; t + tileRows <= p.m; t += tileRows) tile<group, minimum, planes, tileRows>(p, w, t);
+    switch (p.m - t) {
+        case 1:
+            return tile<group, minimum, planes, 1>(p, w, t);
+        case 2:
+            return tile<group, minimum, planes, 2>(p, w, t);
+        case 3:
+            return tile<group, minimum, planes, 3>(p, w, t);
+        case 4:
+            return tile<group, minimum, planes, 4>(p, w, t);
+        case 5:
+            return tile<group, minimum, planes, 5>(p, w, t);
+    }
+}
+
 template <int group, bool minimum>
 void dot(const CodeProduct& p) {
     if (p.m <= fewRows) {
@@ -199,20 +239,7 @@ void dot(const CodeProduct& p) {
         return;
     }
     const Panel w = pack<minimum>(p);
-    std::size_t t = 0;
-    for (; t + tileRows <= p.m; t += tileRows) tile<group, minimum, tileRows>(p, w, t);
-    switch (p.m - t) {
-        case 1:
-            return tile<group, minimum, 1>(p, w, t);
-        case 2:
-            return tile<group, minimum, 2>(p, w, t);
-        case 3:
-            return tile<group, minimum, 3>(p, w, t);
-        case 4:
-            return tile<group, minimum, 4>(p, w, t);
-        case 5:
-            return tile<group, minimum, 5>(p, w, t);
-    }
+    p.layout->planes == 2 ? sweep<group, minimum, 2>(p, w) : sweep<group, minimum, 1>(p, w);
 }
 
 }  // namespace

@@ -10,11 +10,6 @@ namespace {
 
 using Byte = std::uint8_t;
 
-// What a piece of a row gives: for 16 groups, the integer sum times the group's scale, and the minimum.
-struct Groups {
-    __m512 product, minimum;
-};
-
 inline __m512i zero() { return _mm512_setzero_si512(); }
 inline __m512i load(const void* p) { return _mm512_loadu_si512(p); }
 inline __m512i two(const Byte* p, const Byte* q) {
@@ -61,8 +56,9 @@ inline __m512i inEights(const __m512i (&v)[8], __m512i order) {
 }
 
 // Each format below says how many codes share a scale, how many bytes hold 16 such groups, in which order it wants the
-// activations that meet them, and computes their products. x: the activations' codes in that order; bias: -128 times
-// their sums.
+// activations x that meet them, and for the 16 groups at p their integer sums, scales and minimums. A sum is of
+// unsigned codes; `correct` makes it one of the codes that are meant, from -128 times the sum of the activations'
+// codes.
 struct AsTheyLie {
     static void arrange(const std::int8_t* x, std::int8_t* to, int bytes) {
         for (int i = 0; i < bytes; i += 64) _mm512_store_si512(to + i, load(x + i));
@@ -72,16 +68,17 @@ struct AsTheyLie {
 struct Q8_0 : AsTheyLie {
     static constexpr int group = 32, bytes = 16 * 34;
     static constexpr bool minimum = false;
-    static Groups compute(const Byte* p, const std::int8_t* x, __m512i bias) {
+    static __m512i sums(const Byte* p, const std::int8_t* x) {
         __m512i v[8];
         AXIAL_UNROLL
         for (int i = 0; i < 8; ++i)
             v[i] =
                 dot(_mm512_xor_si512(two(p + 68 * i + 2, p + 68 * i + 36), _mm512_set1_epi8(-128)), load(x + 64 * i));
         const __m512i order = _mm512_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15);
-        const __m512i sums = _mm512_add_epi32(inEights(v, order), bias);
-        return {_mm512_mul_ps(_mm512_cvtepi32_ps(sums), sixteenHalves<34>(p)), _mm512_setzero_ps()};
+        return inEights(v, order);
     }
+    static __m512i correct(__m512i sums, __m512i bias) { return _mm512_add_epi32(sums, bias); }
+    static __m512 scale(const Byte* p) { return sixteenHalves<34>(p); }
 };
 
 // For each four blocks of 32, the first halves and then the second halves: they meet the low and the high nibbles.
@@ -113,28 +110,37 @@ inline __m512i nibbleSums(const Byte* p, const std::int8_t* x) {
 struct Q4_0 : ByHalves {
     static constexpr int group = 32, bytes = 16 * 18;
     static constexpr bool minimum = false;
-    static Groups compute(const Byte* p, const std::int8_t* x, __m512i bias) {
-        const __m512i sums = _mm512_add_epi32(nibbleSums<18, 2>(p, x), _mm512_srai_epi32(bias, 4));  // code - 8
-        return {_mm512_mul_ps(_mm512_cvtepi32_ps(sums), sixteenHalves<18>(p)), _mm512_setzero_ps()};
+    static __m512i sums(const Byte* p, const std::int8_t* x) { return nibbleSums<18, 2>(p, x); }
+    static __m512i correct(__m512i sums, __m512i bias) {  // code - 8
+        return _mm512_add_epi32(sums, _mm512_srai_epi32(bias, 4));
     }
+    static __m512 scale(const Byte* p) { return sixteenHalves<18>(p); }
 };
 struct Q4_1 : ByHalves {
     static constexpr int group = 32, bytes = 16 * 20;
     static constexpr bool minimum = true;
-    static Groups compute(const Byte* p, const std::int8_t* x, __m512i) {
-        return {_mm512_mul_ps(_mm512_cvtepi32_ps(nibbleSums<20, 4>(p, x)), sixteenHalves<20>(p)),
-                sixteenHalves<20>(p + 2)};
-    }
+    static __m512i sums(const Byte* p, const std::int8_t* x) { return nibbleSums<20, 4>(p, x); }
+    static __m512i correct(__m512i sums, __m512i) { return sums; }
+    static __m512 scale(const Byte* p) { return sixteenHalves<20>(p); }
+    static __m512 least(const Byte* p) { return sixteenHalves<20>(p + 2); }
 };
 
-// The packed 6-bit scales and minimums of one block of Q4_K or Q5_K, eight bytes each.
-inline void sixBits(const Byte* p, std::uint64_t& scales, std::uint64_t& minimums) {
-    std::uint32_t s[3];
-    __builtin_memcpy(s, p, 12);
-    scales = (s[0] & 0x3f3f3f3fu) | static_cast<std::uint64_t>((s[2] & 0x0f0f0f0fu) | (s[0] >> 2 & 0x30303030u)) << 32;
-    minimums = (s[1] & 0x3f3f3f3fu) | static_cast<std::uint64_t>((s[2] >> 4 & 0x0f0f0f0fu) | (s[1] >> 2 & 0x30303030u))
-                                          << 32;
+// The packed 6-bit scales of one block of Q4_K or Q5_K, and its minimums, eight bytes each.
+inline std::uint32_t word(const Byte* p) {
+    std::uint32_t w;
+    __builtin_memcpy(&w, p, 4);
+    return w;
 }
+inline long long eightBytes(std::uint32_t low, std::uint32_t high) {
+    return static_cast<long long>(low | static_cast<std::uint64_t>(high) << 32);
+}
+inline long long scales(const Byte* p) {
+    return eightBytes(word(p) & 0x3f3f3f3fu, (word(p + 8) & 0x0f0f0f0fu) | (word(p) >> 2 & 0x30303030u));
+}
+inline long long minimums(const Byte* p) {
+    return eightBytes(word(p + 4) & 0x3f3f3f3fu, (word(p + 8) >> 4 & 0x0f0f0f0fu) | (word(p + 4) >> 2 & 0x30303030u));
+}
+inline __m512 pair(long long first, long long second) { return asFloat(_mm_set_epi64x(second, first)); }
 template <bool five>
 struct Q45_K {
     // Of each four groups the even ones and then the odd ones, which meet low and high nibbles.
@@ -147,13 +153,11 @@ struct Q45_K {
     }
     static constexpr int group = 32, block = five ? 176 : 144, bytes = 2 * block;
     static constexpr bool minimum = true;
-    static Groups compute(const Byte* p, const std::int8_t* x, __m512i) {
+    static __m512i sums(const Byte* p, const std::int8_t* x) {
         __m512i v[8];
-        std::uint64_t scales[2], minimums[2];
         AXIAL_UNROLL
         for (int b = 0; b < 2; ++b) {
             const Byte* q = p + block * b;
-            sixBits(q + 4, scales[b], minimums[b]);
             const __m512i fifth = five ? twice(q + 16) : zero();
             AXIAL_UNROLL
             for (int i = 0; i < 2; ++i) {  // 64 bytes: groups 4 i and 4 i + 2 low, 4 i + 1 and 4 i + 3 high
@@ -172,20 +176,22 @@ struct Q45_K {
             }
         }
         const __m512i order = _mm512_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15);
-        const __m512 sums = _mm512_cvtepi32_ps(inEights(v, order));
-        const auto pair = [](const std::uint64_t(&bytes)[2]) {
-            return asFloat(_mm_set_epi64x(static_cast<long long>(bytes[1]), static_cast<long long>(bytes[0])));
-        };
-        const __m512 scale = _mm512_mul_ps(eightEach(half(p), half(p + block)), pair(scales));
-        return {_mm512_mul_ps(sums, scale),
-                _mm512_mul_ps(eightEach(-half(p + 2), -half(p + block + 2)), pair(minimums))};
+        return inEights(v, order);
+    }
+    static __m512i correct(__m512i sums, __m512i) { return sums; }
+    static __m512 scale(const Byte* p) {
+        return _mm512_mul_ps(eightEach(half(p), half(p + block)), pair(scales(p + 4), scales(p + block + 4)));
+    }
+    static __m512 least(const Byte* p) {
+        return _mm512_mul_ps(eightEach(-half(p + 2), -half(p + block + 2)),
+                             pair(minimums(p + 4), minimums(p + block + 4)));
     }
 };
 
 struct Q6_K : AsTheyLie {
     static constexpr int group = 16, bytes = 210;
     static constexpr bool minimum = false;
-    static Groups compute(const Byte* p, const std::int8_t* x, __m512i bias) {
+    static __m512i sums(const Byte* p, const std::int8_t* x) {
         __m512i v[4];
         AXIAL_UNROLL
         for (int i = 0; i < 2; ++i) {
@@ -198,26 +204,27 @@ struct Q6_K : AsTheyLie {
             v[2 * i] = dot(low, load(x + 128 * i));
             v[2 * i + 1] = dot(high, load(x + 128 * i + 64));
         }
-        const __m512i sums =
-            _mm512_add_epi32(inFours(v[0], v[1], v[2], v[3]), _mm512_srai_epi32(bias, 2));  // code - 32
+        return inFours(v[0], v[1], v[2], v[3]);
+    }
+    static __m512i correct(__m512i sums, __m512i bias) {  // code - 32
+        return _mm512_add_epi32(sums, _mm512_srai_epi32(bias, 2));
+    }
+    static __m512 scale(const Byte* p) {
         const __m512i scales = _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 192)));
-        const __m512 scale = _mm512_mul_ps(_mm512_set1_ps(half(p + 208)), _mm512_cvtepi32_ps(scales));
-        return {_mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale), _mm512_setzero_ps()};
+        return _mm512_mul_ps(_mm512_set1_ps(half(p + 208)), _mm512_cvtepi32_ps(scales));
     }
 };
 
-// The groups of one row, each row read from its start to its end. The products of plane i go to product + i * apart.
+// The groups of one row, each row read from its start to its end: products and, where the format has them, minimums.
 template <class F, int planes>
-inline void wholeRow(const Byte* w, const Row (&x)[planes], std::size_t groups, float* product, std::size_t apart,
-                     float* least) {
+inline void wholeRow(const Byte* w, const Row& x, std::size_t groups, float* product, float* least) {
     const auto compute = [&](const Byte* p, std::size_t g) {
-        Groups r[planes];
-        AXIAL_UNROLL
-        for (int i = 0; i < planes; ++i) r[i] = F::compute(p, x[i].codes + g * F::group, load(x[i].bias + g));
-        AXIAL_UNROLL
-        for (int i = 0; i < planes; ++i)
-            _mm512_store_ps(product + static_cast<std::size_t>(i) * apart + g, r[i].product);
-        if constexpr (F::minimum) _mm512_store_ps(least + g, r[0].minimum);
+        __m512i sums = F::sums(p, x.codes + g * F::group);
+        if constexpr (planes == 2)
+            sums = _mm512_add_epi32(_mm512_slli_epi32(sums, 8), F::sums(p, x.low + g * F::group));
+        sums = F::correct(sums, load(x.bias + g));
+        _mm512_store_ps(product + g, _mm512_mul_ps(_mm512_cvtepi32_ps(sums), F::scale(p)));
+        if constexpr (F::minimum) _mm512_store_ps(least + g, F::least(p));
     };
     std::size_t g = 0;
     for (; g + 16 <= groups; g += 16, w += F::bytes) compute(w, g);
@@ -228,19 +235,17 @@ inline void wholeRow(const Byte* w, const Row (&x)[planes], std::size_t groups, 
     }
 }
 
-// A row of activations with its codes in the format's order, filled up with zeros to 16 whole groups, at `to`.
+// `k` codes in the format's order, filled up with zeros to 16 whole groups.
 template <class F>
-inline Row arranged(const std::byte* row, const QuantisedRow& layout, std::int8_t* to) {
+inline void arrange(const std::int8_t* x, std::size_t k, std::int8_t* to) {
     constexpr int piece = 16 * F::group;
-    const Row x = rowOf(row, layout.groupsOf(F::group));
     std::size_t i = 0;
-    for (; i + piece <= layout.k; i += piece) F::arrange(x.codes + i, to + i, piece);
-    if (i < layout.k) {
+    for (; i + piece <= k; i += piece) F::arrange(x + i, to + i, piece);
+    if (i < k) {
         alignas(64) std::int8_t padded[piece] = {};
-        __builtin_memcpy(padded, x.codes + i, layout.k - i);
+        __builtin_memcpy(padded, x + i, k - i);
         F::arrange(padded, to + i, piece);
     }
-    return {to, x.scale, x.sum, x.bias};
 }
 
 // 16 rows of numbers that lie `stride` apart, one vector for each of 16 columns.
@@ -254,31 +259,27 @@ template <class F, int planes>
 void rows(const BlockProduct& p, std::size_t t) {
     const std::size_t groups = p.layout->k / F::group, stride = (groups + 15) / 16 * 16;
     float* products = reinterpret_cast<float*>(p.scratch);
-    float* least = products + planes * 16 * stride;
+    float* least = products + 16 * stride;
     auto* codes = reinterpret_cast<std::int8_t*>(least + 16 * stride);
-    Row x[planes];
-    for (std::size_t i = 0; i < planes; ++i)
-        x[i] = arranged<F>((i == 0 ? p.x : p.rest) + t * p.layout->bytes, *p.layout, codes + i * stride * F::group);
+    Row x = rowOf(p.x + t * p.layout->bytes, *p.layout, F::group);
+    arrange<F>(x.codes, p.layout->k, codes);
+    if constexpr (planes == 2) arrange<F>(x.low, p.layout->k, codes + stride * F::group);
+    x.codes = codes;
+    x.low = codes + stride * F::group;
     for (std::size_t j = 0; j < p.rows; j += 16) {
         const std::size_t count = p.rows - j < 16 ? p.rows - j : 16;
         for (std::size_t r = 0; r < count; ++r)
             wholeRow<F, planes>(reinterpret_cast<const Byte*>(p.w) + static_cast<std::ptrdiff_t>(j + r) * p.rowBytes, x,
-                                groups, products + r * stride, 16 * stride, least + r * stride);
-        __m512 c[planes];
-        for (int i = 0; i < planes; ++i) c[i] = _mm512_setzero_ps();
+                                groups, products + r * stride, least + r * stride);
+        __m512 c = _mm512_setzero_ps();
         for (std::size_t first = 0; first < groups; first += 16) {
-            __m512i turned[planes][16], turnedLeast[16];
-            for (std::size_t i = 0; i < planes; ++i) loadTurned(products + i * 16 * stride + first, stride, turned[i]);
+            __m512i turned[16], turnedLeast[16];
+            loadTurned(products + first, stride, turned);
             if constexpr (F::minimum) loadTurned(least + first, stride, turnedLeast);
             const auto step = [&](std::size_t g) {
-                AXIAL_UNROLL
-                for (int i = 0; i < planes; ++i) {
-                    const __m512 scale = _mm512_set1_ps(x[i].scale[first + g]);
-                    c[i] = _mm512_fmadd_ps(_mm512_castsi512_ps(turned[i][g]), scale, c[i]);
-                    if constexpr (F::minimum)
-                        c[i] = _mm512_fmadd_ps(_mm512_castsi512_ps(turnedLeast[g]), _mm512_set1_ps(x[i].sum[first + g]),
-                                               c[i]);
-                }
+                c = _mm512_fmadd_ps(_mm512_castsi512_ps(turned[g]), _mm512_set1_ps(x.scale[first + g]), c);
+                if constexpr (F::minimum)
+                    c = _mm512_fmadd_ps(_mm512_castsi512_ps(turnedLeast[g]), _mm512_set1_ps(x.sum[first + g]), c);
             };
             if (groups - first >= 16) {
                 AXIAL_UNROLL
@@ -288,14 +289,13 @@ void rows(const BlockProduct& p, std::size_t t) {
             }
         }
         const auto row = static_cast<std::ptrdiff_t>(t), column = static_cast<std::ptrdiff_t>(j);
-        store(p.out + row * p.outStride + column, p.add ? p.add + row * p.addStride + column : nullptr, count,
-              planes == 1 ? c[0] : _mm512_add_ps(c[planes - 1], c[0]));
+        store(p.out + row * p.outStride + column, p.add ? p.add + row * p.addStride + column : nullptr, count, c);
     }
 }
 
 template <class F>
 bool each(const BlockProduct& p) {
-    for (std::size_t t = 0; t < p.m; ++t) p.rest ? rows<F, 2>(p, t) : rows<F, 1>(p, t);
+    for (std::size_t t = 0; t < p.m; ++t) p.layout->planes == 2 ? rows<F, 2>(p, t) : rows<F, 1>(p, t);
     return true;
 }
 

@@ -30,6 +30,14 @@ inline __m512i oneSums(const std::int8_t* codes) {
     return _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1), _mm512_loadu_si512(codes));
 }
 
+// The sums of 16 groups of 16 codes.
+inline __m512i groupSums(const std::int8_t* codes) {
+    return inFours(oneSums(codes), oneSums(codes + 64), oneSums(codes + 128), oneSums(codes + 192));
+}
+inline void putBytes(std::int8_t* to, __m512i numbers) {
+    _mm_store_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(numbers));
+}
+
 // Sums of codes for 16 groups from group g on, and what goes with them.
 inline void putGroups(std::byte* row, const QuantisedRow::Groups& at, std::size_t g, __m512i sums, __m512 scale) {
     _mm512_storeu_ps(row + at.scale + 4 * g, scale);
@@ -47,34 +55,45 @@ void quantiseRowVnni(const float* x, const QuantisedRow& layout, std::byte* row)
         const __m512 largest = _mm512_castsi512_ps(bits);
         const __mmask16 finite = _mm512_cmplt_epi32_mask(bits, _mm512_set1_epi32(0x7f800000));
         const __mmask16 some = finite & _mm512_cmpge_epi32_mask(bits, _mm512_set1_epi32((127 - 100) << 23));
-        const __m512 scale = _mm512_mask_mov_ps(_mm512_maskz_div_ps(some, largest, _mm512_set1_ps(127)),
+        const __m512 most = _mm512_set1_ps(layout.planes == 2 ? 32639.0f : 127.0f);
+        const __m512 scale = _mm512_mask_mov_ps(_mm512_maskz_div_ps(some, largest, most),
                                                 static_cast<__mmask16>(~finite), _mm512_set1_ps(__builtin_nanf("")));
         alignas(64) float inverse[16];
-        _mm512_store_ps(inverse, _mm512_maskz_div_ps(some, _mm512_set1_ps(127), largest));
-        alignas(64) std::int8_t codes[512] = {};
+        _mm512_store_ps(inverse, _mm512_maskz_div_ps(some, most, largest));
+        alignas(64) std::int8_t high[512] = {}, low[512] = {};
         for (std::size_t b = 0; b < blocks; ++b) {
             if (!(some >> b & 1)) continue;
             const __m512 by = _mm512_set1_ps(inverse[b]);
             AXIAL_UNROLL
-            for (int i = 0; i < 2; ++i) {
-                const __m512i code = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x + 32 * b + 16 * i), by));
-                _mm_store_si128(reinterpret_cast<__m128i*>(codes + 32 * b + 16 * i), _mm512_cvtepi32_epi8(code));
+            for (std::size_t i = 32 * b; i < 32 * b + 32; i += 16) {
+                __m512i code = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x + i), by));
+                if (layout.planes == 2) {
+                    const __m512i upper = _mm512_srai_epi32(_mm512_add_epi32(code, _mm512_set1_epi32(128)), 8);
+                    putBytes(low + i, _mm512_sub_epi32(code, _mm512_slli_epi32(upper, 8)));
+                    code = upper;
+                }
+                putBytes(high + i, code);
             }
         }
-        for (std::size_t i = 0; i < 32 * blocks; i += 64)
-            _mm512_storeu_si512(row + 32 * first + i, _mm512_load_si512(codes + i));
-        const __m512i low = inFours(oneSums(codes), oneSums(codes + 64), oneSums(codes + 128), oneSums(codes + 192));
-        const __m512i high =
-            inFours(oneSums(codes + 256), oneSums(codes + 320), oneSums(codes + 384), oneSums(codes + 448));
+        for (std::size_t i = 0; i < 32 * blocks; i += 64) {
+            _mm512_storeu_si512(row + 32 * first + i, _mm512_load_si512(high + i));
+            if (layout.planes == 2) _mm512_storeu_si512(row + layout.low + 32 * first + i, _mm512_load_si512(low + i));
+        }
+        __m512i sums[2];
+        AXIAL_UNROLL
+        for (int i = 0; i < 2; ++i) {
+            sums[i] = groupSums(high + 256 * i);
+            if (layout.planes == 2) sums[i] = _mm512_add_epi32(_mm512_slli_epi32(sums[i], 8), groupSums(low + 256 * i));
+        }
         const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
         const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
-        const __m512i pairs =
-            _mm512_add_epi32(_mm512_permutex2var_epi32(low, even, high), _mm512_permutex2var_epi32(low, odd, high));
+        const __m512i pairs = _mm512_add_epi32(_mm512_permutex2var_epi32(sums[0], even, sums[1]),
+                                               _mm512_permutex2var_epi32(sums[0], odd, sums[1]));
         putGroups(row, layout.of32, first, pairs, scale);
         const __m512i half = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
-        putGroups(row, layout.of16, 2 * first, low, _mm512_permutexvar_ps(half, scale));
+        putGroups(row, layout.of16, 2 * first, sums[0], _mm512_permutexvar_ps(half, scale));
         if (blocks > 8)
-            putGroups(row, layout.of16, 2 * first + 16, high,
+            putGroups(row, layout.of16, 2 * first + 16, sums[1],
                       _mm512_permutexvar_ps(_mm512_add_epi32(half, _mm512_set1_epi32(8)), scale));
     }
 }

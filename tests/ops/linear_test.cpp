@@ -49,11 +49,18 @@ std::byte* aligned(std::vector<std::byte>& memory) {
     return static_cast<std::byte*>(std::align(64, 1, start, space));
 }
 
+// Code i of a quantised row, put together from its planes.
+int codeAt(const kernels::QuantisedRow& layout, const std::byte* row, std::size_t i) {
+    const auto* codes = reinterpret_cast<const std::int8_t*>(row);
+    return layout.planes == 2 ? 256 * codes[i] + codes[layout.low + i] : codes[i];
+}
+
 // Rows of activations as the integer kernels want them.
 struct Activated {
     kernels::QuantisedRow layout;
     std::vector<std::byte> rows, tiles;
-    Activated(const std::vector<float>& x, std::size_t m, std::size_t k, kernels::CodeForm form) : layout(k) {
+    Activated(const std::vector<float>& x, std::size_t m, std::size_t k, kernels::CodeForm form, std::size_t planes)
+        : layout(k, planes) {
         rows.resize(m * layout.bytes + 64);
         for (std::size_t t = 0; t < m; ++t)
             kernels::quantiseRow(x.data() + t * k, layout, aligned(rows) + t * layout.bytes);
@@ -85,15 +92,15 @@ void forEachUnit(F f) {
 // The float64 value of what the integer kernels approximate in float32: the same codes, the sums exact.
 double exactDot(const Codes& w, std::size_t row, bool minimum, const kernels::QuantisedRow& layout, const std::byte* x,
                 double& magnitude) {
-    const auto* codes = reinterpret_cast<const std::int8_t*>(x);
     const auto& at = layout.groupsOf(w.group);
     double total = 0;
     magnitude = 0;
     for (std::size_t g = 0; g < w.k / w.group; ++g) {
         std::int64_t dot = 0, sum = 0;
         for (std::size_t i = 0; i < w.group; ++i) {
-            dot += w.codes[row * Codes::padded(w.k) + g * w.group + i] * codes[g * w.group + i];
-            sum += codes[g * w.group + i];
+            const int code = codeAt(layout, x, g * w.group + i);
+            dot += w.codes[row * Codes::padded(w.k) + g * w.group + i] * code;
+            sum += code;
         }
         float scale;
         std::memcpy(&scale, x + at.scale + 4 * g, 4);
@@ -148,150 +155,162 @@ TEST_CASE("unpackRows: code * scale + minimum is what decode says, bit for bit")
 }
 
 TEST_CASE("quantiseRow: codes, scales and sums by their definition") {
-    forEachUnit([](const std::string& target) {
-        CAPTURE(target);
-        constexpr std::size_t k = 32 * 5;
-        std::vector<float> x = randomFloats(k, 3);
-        for (std::size_t i = 32; i < 64; ++i) x[i] = 0;
-        for (std::size_t i = 64; i < 96; ++i) x[i] *= 1e-38f;
-        x[100] = std::numeric_limits<float>::infinity();
-        const kernels::QuantisedRow layout(k);
-        std::vector<std::byte> row(layout.bytes);
-        kernels::quantiseRow(x.data(), layout, row.data());
-        const auto* codes = reinterpret_cast<const std::int8_t*>(row.data());
-        const auto number = [&](std::size_t offset, std::size_t i) {
-            float v;
-            std::memcpy(&v, row.data() + offset + 4 * i, 4);
-            return v;
-        };
-        const auto integer = [&](std::size_t offset, std::size_t i) {
-            std::int32_t v;
-            std::memcpy(&v, row.data() + offset + 4 * i, 4);
-            return v;
-        };
-        for (std::size_t b = 0; b < 5; ++b) {
-            CAPTURE(b);
-            float largest = 0;
-            for (std::size_t i = 32 * b; i < 32 * b + 32; ++i) largest = std::max(largest, std::abs(x[i]));
-            const bool some = b == 0 || b == 4;
-            int sums[2] = {};
-            for (std::size_t i = 0; i < 32; ++i) {
-                const auto expected = some ? static_cast<int>(std::nearbyint(x[32 * b + i] * (127.0f / largest))) : 0;
-                CHECK(codes[32 * b + i] == expected);
-                sums[i / 16] += codes[32 * b + i];
+    for (const std::size_t planes : {1, 2})
+        forEachUnit([&](const std::string& target) {
+            CAPTURE(target);
+            CAPTURE(planes);
+            constexpr std::size_t k = 32 * 5;
+            std::vector<float> x = randomFloats(k, 3);
+            for (std::size_t i = 32; i < 64; ++i) x[i] = 0;
+            for (std::size_t i = 64; i < 96; ++i) x[i] *= 1e-38f;
+            x[100] = std::numeric_limits<float>::infinity();
+            const kernels::QuantisedRow layout(k, planes);
+            const float most = planes == 2 ? 32639.0f : 127.0f;
+            std::vector<std::byte> row(layout.bytes);
+            kernels::quantiseRow(x.data(), layout, row.data());
+            const auto number = [&](std::size_t offset, std::size_t i) {
+                float v;
+                std::memcpy(&v, row.data() + offset + 4 * i, 4);
+                return v;
+            };
+            const auto integer = [&](std::size_t offset, std::size_t i) {
+                std::int32_t v;
+                std::memcpy(&v, row.data() + offset + 4 * i, 4);
+                return v;
+            };
+            for (std::size_t b = 0; b < 5; ++b) {
+                CAPTURE(b);
+                float largest = 0;
+                for (std::size_t i = 32 * b; i < 32 * b + 32; ++i) largest = std::max(largest, std::abs(x[i]));
+                const bool some = b == 0 || b == 4;
+                int sums[2] = {};
+                for (std::size_t i = 0; i < 32; ++i) {
+                    const auto expected = some ? static_cast<int>(std::nearbyint(x[32 * b + i] * (most / largest))) : 0;
+                    CHECK(codeAt(layout, row.data(), 32 * b + i) == expected);
+                    sums[i / 16] += codeAt(layout, row.data(), 32 * b + i);
+                }
+                const float scale = number(layout.of32.scale, b);
+                if (b == 3) {
+                    CHECK(std::isnan(scale));
+                    CHECK(std::isnan(number(layout.of16.scale, 2 * b)));
+                    continue;
+                }
+                CHECK(scale == (some ? largest / most : 0.0f));
+                CHECK(number(layout.of16.scale, 2 * b) == scale);
+                CHECK(number(layout.of16.scale, 2 * b + 1) == scale);
+                CHECK(integer(layout.of16.bias, 2 * b) == -128 * sums[0]);
+                CHECK(integer(layout.of16.bias, 2 * b + 1) == -128 * sums[1]);
+                CHECK(integer(layout.of32.bias, b) == -128 * (sums[0] + sums[1]));
+                CHECK(number(layout.of16.sum, 2 * b + 1) == scale * static_cast<float>(sums[1]));
+                CHECK(number(layout.of32.sum, b) == scale * static_cast<float>(sums[0] + sums[1]));
             }
-            const float scale = number(layout.of32.scale, b);
-            if (b == 3) {
-                CHECK(std::isnan(scale));
-                CHECK(std::isnan(number(layout.of16.scale, 2 * b)));
-                continue;
-            }
-            CHECK(scale == (some ? largest / 127.0f : 0.0f));
-            CHECK(number(layout.of16.scale, 2 * b) == scale);
-            CHECK(number(layout.of16.scale, 2 * b + 1) == scale);
-            CHECK(integer(layout.of16.bias, 2 * b) == -128 * sums[0]);
-            CHECK(integer(layout.of16.bias, 2 * b + 1) == -128 * sums[1]);
-            CHECK(integer(layout.of32.bias, b) == -128 * (sums[0] + sums[1]));
-            CHECK(number(layout.of16.sum, 2 * b + 1) == scale * static_cast<float>(sums[1]));
-            CHECK(number(layout.of32.sum, b) == scale * static_cast<float>(sums[0] + sums[1]));
-        }
-    });
+        });
 }
 
 TEST_CASE("quantiseRow: the units beyond AVX3 give AVX3's bits") {
     forEachTarget([](const char*) {
         if (kernels::integerUnit() == kernels::IntegerUnit::portable) return;
-        for (const std::size_t k : {32, 64, 96, 288, 512, 544, 800, 1024}) {
-            CAPTURE(k);
-            std::vector<float> x = randomFloats(k, 51);
-            for (std::size_t i = 0; i < 32; ++i) x[i] *= 1e-35f;
-            if (k > 64) x[70] = std::numeric_limits<float>::quiet_NaN();
-            if (k > 300) x[299] = -std::numeric_limits<float>::infinity();
-            const kernels::QuantisedRow layout(k);
-            std::vector<std::byte> one(layout.bytes), other(layout.bytes);
-            kernels::limitIntegerUnit(kernels::IntegerUnit::portable);
-            kernels::quantiseRow(x.data(), layout, one.data());
-            kernels::limitIntegerUnit(kernels::IntegerUnit::amx);
-            kernels::quantiseRow(x.data(), layout, other.data());
-            CHECK(std::memcmp(one.data(), other.data(), layout.wide) == 0);
-        }
+        for (const std::size_t planes : {1, 2})
+            for (const std::size_t k : {32, 64, 96, 288, 512, 544, 800, 1024}) {
+                CAPTURE(k);
+                CAPTURE(planes);
+                std::vector<float> x = randomFloats(k, 51);
+                for (std::size_t i = 0; i < 32; ++i) x[i] *= 1e-35f;
+                if (k > 64) x[70] = std::numeric_limits<float>::quiet_NaN();
+                if (k > 300) x[299] = -std::numeric_limits<float>::infinity();
+                const kernels::QuantisedRow layout(k, planes);
+                std::vector<std::byte> one(layout.bytes), other(layout.bytes);
+                kernels::limitIntegerUnit(kernels::IntegerUnit::portable);
+                kernels::quantiseRow(x.data(), layout, one.data());
+                kernels::limitIntegerUnit(kernels::IntegerUnit::amx);
+                kernels::quantiseRow(x.data(), layout, other.data());
+                CHECK(std::memcmp(one.data(), other.data(), layout.wide) == 0);
+            }
     });
 }
 
 TEST_CASE("dotCodes: integer sums are exact up to the extremes of the codes") {
     forEachUnit([](const std::string& target) {
-        for (const std::size_t group : {std::size_t{16}, std::size_t{32}})
-            for (const std::size_t k : {std::size_t{32}, std::size_t{96}, std::size_t{512}})
-                for (const int extreme : {-128, -127, 127, 0}) {
-                    CAPTURE(target);
-                    CAPTURE(group);
-                    CAPTURE(k);
-                    CAPTURE(extreme);
-                    const kernels::CodeForm form{static_cast<std::uint8_t>(group), false};
-                    Codes w(16, k, group);
-                    std::mt19937 random(7);
-                    for (std::size_t i = 0; i < w.codes.size(); ++i)
-                        w.codes[i] = static_cast<std::int8_t>(i < 8 * Codes::padded(k) ? extreme : random() % 256);
-                    std::vector<float> x(19 * k);
-                    for (std::size_t i = 0; i < x.size(); ++i)
-                        if (i / k % 2 == 0)
-                            x[i] = i % 32 == 0 || extreme < 0 ? 127.0f : -127.0f;
-                        else
-                            x[i] = i % 32 == 5 ? 127.0f : static_cast<float>(i % 251) - 125;
-                    for (const std::size_t m : {1, 4, 19}) {
-                        CAPTURE(m);
-                        const Activated a(x, m, k, form);
-                        std::vector<float> out(16 * m);
-                        std::vector<std::byte> scratch(kernels::panelBytes(k, form) + 64);
-                        kernels::dotCodes({w.rows(), 16, form, &a.layout, a.row(0), a.tilesOrNull(), m, out.data(), 16,
-                                           nullptr, 0, aligned(scratch)});
-                        std::size_t differ = 0;
-                        for (std::size_t t = 0; t < m; ++t)
-                            for (std::size_t j = 0; j < 16; ++j) {
-                                double magnitude;
-                                const double exact = exactDot(w, j, false, a.layout, a.row(t), magnitude);
-                                // Scales of 1: all sums are integers below 2^24, so nothing is rounded.
-                                if (magnitude < 16777216) differ += static_cast<double>(out[16 * t + j]) != exact;
-                            }
-                        CHECK(differ == 0);
+        for (const std::size_t planes : {1, 2})
+            for (const std::size_t group : {16, 32})
+                for (const std::size_t k : {32, 96, 512})
+                    for (const int extreme : {-128, -127, 127, 0}) {
+                        CAPTURE(target);
+                        CAPTURE(planes);
+                        CAPTURE(group);
+                        CAPTURE(k);
+                        CAPTURE(extreme);
+                        const kernels::CodeForm form{static_cast<std::uint8_t>(group), false};
+                        Codes w(16, k, group);
+                        std::mt19937 random(7);
+                        for (std::size_t i = 0; i < w.codes.size(); ++i)
+                            w.codes[i] = static_cast<std::int8_t>(i < 8 * Codes::padded(k) ? extreme : random() % 256);
+                        const float most = planes == 2 ? 32639.0f : 127.0f;  // so that the scales are 1
+                        std::vector<float> x(19 * k);
+                        for (std::size_t i = 0; i < x.size(); ++i)
+                            if (i / k % 2 == 0)
+                                x[i] = i % 32 == 0 || extreme < 0 ? most : -most;
+                            else
+                                x[i] = i % 32 == 5 ? most : static_cast<float>(i % 251) - 125;
+                        for (const std::size_t m : {1, 4, 19}) {
+                            CAPTURE(m);
+                            const Activated a(x, m, k, form, planes);
+                            std::vector<float> out(16 * m);
+                            std::vector<std::byte> scratch(kernels::panelBytes(k, form) + 64);
+                            kernels::dotCodes({w.rows(), 16, form, &a.layout, a.row(0), a.tilesOrNull(), m, out.data(),
+                                               16, nullptr, 0, aligned(scratch)});
+                            std::size_t differ = 0;
+                            for (std::size_t t = 0; t < m; ++t)
+                                for (std::size_t j = 0; j < 16; ++j) {
+                                    float expected = 0;  // with scales of 1 this is the whole rule
+                                    for (std::size_t g = 0; g < k / group; ++g) {
+                                        std::int64_t dot = 0;
+                                        for (std::size_t i = g * group; i < (g + 1) * group; ++i)
+                                            dot += w.codes[j * Codes::padded(k) + i] * codeAt(a.layout, a.row(t), i);
+                                        expected += static_cast<float>(dot);
+                                    }
+                                    differ += out[16 * t + j] != expected;
+                                }
+                            CHECK(differ == 0);
+                        }
                     }
-                }
     });
 }
 
 TEST_CASE("integer linear layers: every format, against the exact product of the codes") {
-    const UseActivations use(Activations::int8);
-    forEachUnit([](const std::string& target) {
-        for (const FormatInfo& info : formats) {
-            const kernels::CodeForm form = kernels::codeFormOf(info.format);
-            if (form.group == 0) continue;
-            CAPTURE(target);
-            CAPTURE(info.name);
-            const std::size_t k = blockOf(info.format) == 32 ? 32 * 11 : 768, n = 37, m = 9;
-            const auto bytes = randomBlocks(info.format, n * k, 5);
-            const auto x = randomFloats(m * k, 6);
-            const auto out = product(info.format, bytes, n, x, m, k);
-            const kernels::QuantisedRow layout(k);
-            std::vector<std::byte> row(layout.bytes);
-            double worst = 0;
-            for (std::size_t t = 0; t < m; ++t) {
-                kernels::quantiseRow(x.data() + t * k, layout, row.data());
-                for (std::size_t j = 0; j < n; ++j) {
-                    Codes w(1, k, form.group);
-                    plain::unpackCodes(info.format, bytes.data() + j * bytesOf(info.format, k), k, w.codes.data(),
-                                       w.scale.data(), w.minimum.data());
-                    double magnitude;
-                    const double exact = exactDot(w, 0, form.minimum, layout, row.data(), magnitude);
-                    worst = std::max(worst, std::abs(static_cast<double>(out[t * n + j]) - exact) / magnitude);
+    for (const Activations arithmetic : {Activations::int8, Activations::int16})
+        forEachUnit([&](const std::string& target) {
+            const UseActivations use(arithmetic);
+            for (const FormatInfo& info : formats) {
+                const kernels::CodeForm form = kernels::codeFormOf(info.format);
+                if (form.group == 0) continue;
+                CAPTURE(target);
+                CAPTURE(info.name);
+                const std::size_t k = blockOf(info.format) == 32 ? 32 * 11 : 768, n = 37, m = 9;
+                const auto bytes = randomBlocks(info.format, n * k, 5);
+                const auto x = randomFloats(m * k, 6);
+                const auto out = product(info.format, bytes, n, x, m, k);
+                const kernels::QuantisedRow layout(k, arithmetic == Activations::int16 ? 2 : 1);
+                std::vector<std::byte> row(layout.bytes);
+                double worst = 0;
+                for (std::size_t t = 0; t < m; ++t) {
+                    kernels::quantiseRow(x.data() + t * k, layout, row.data());
+                    for (std::size_t j = 0; j < n; ++j) {
+                        Codes w(1, k, form.group);
+                        plain::unpackCodes(info.format, bytes.data() + j * bytesOf(info.format, k), k, w.codes.data(),
+                                           w.scale.data(), w.minimum.data());
+                        double magnitude;
+                        const double exact = exactDot(w, 0, form.minimum, layout, row.data(), magnitude);
+                        worst = std::max(worst, std::abs(static_cast<double>(out[t * n + j]) - exact) / magnitude);
+                    }
                 }
+                CHECK(worst < 1e-6);
             }
-            CHECK(worst < 1e-6);
-        }
-    });
+        });
 }
 
-// In float32, and with 16-bit activations where the format has integer codes, whose second rounding leaves at most
-// max|x| / (127 * 127 * 4) of 32 values.
+// In float32, and with 16-bit activations where the format has integer codes, whose rounding leaves at most
+// max|x| / (2 * 32639) of 32 values.
 TEST_CASE("linear layers that are meant to be exact: every format, against float64") {
     for (const Activations arithmetic : {Activations::float32, Activations::int16})
         forEachUnit([&](const std::string& target) {
@@ -500,19 +519,24 @@ TEST_CASE("dotCodes: the units beyond AVX3 give AVX3's bits") {
         for (const FormatInfo& info : formats) {
             if (kernels::codeFormOf(info.format).group == 0) continue;
             CAPTURE(info.name);
-            for (const std::size_t blocks : {1, 2, 3, 17}) {
-                const std::size_t k = blocks * blockOf(info.format), n = 45, m = 21;
-                const auto bytes = randomBlocks(info.format, n * k, 31);
-                const auto x = randomFloats(m * k, 32);
-                kernels::limitIntegerUnit(kernels::IntegerUnit::portable);
-                const auto portable = product(info.format, bytes, n, x, m, k);
-                for (const auto unit : {kernels::IntegerUnit::vnni, kernels::IntegerUnit::amx}) {
-                    CAPTURE(static_cast<int>(unit));
-                    kernels::limitIntegerUnit(unit);
-                    const auto beyond = product(info.format, bytes, n, x, m, k);
-                    CHECK(std::memcmp(beyond.data(), portable.data(), beyond.size() * sizeof(float)) == 0);
-                }
-            }
+            for (const std::size_t blocks : {1, 2, 3, 17})
+                for (const std::size_t m : {2, 21})
+                    for (const Activations arithmetic : {Activations::int8, Activations::int16}) {
+                        const UseActivations use(arithmetic);
+                        CAPTURE(blocks);
+                        CAPTURE(m);
+                        const std::size_t k = blocks * blockOf(info.format), n = 45;
+                        const auto bytes = randomBlocks(info.format, n * k, 31);
+                        const auto x = randomFloats(m * k, 32);
+                        kernels::limitIntegerUnit(kernels::IntegerUnit::portable);
+                        const auto portable = product(info.format, bytes, n, x, m, k);
+                        for (const auto unit : {kernels::IntegerUnit::vnni, kernels::IntegerUnit::amx}) {
+                            CAPTURE(static_cast<int>(unit));
+                            kernels::limitIntegerUnit(unit);
+                            const auto beyond = product(info.format, bytes, n, x, m, k);
+                            CHECK(std::memcmp(beyond.data(), portable.data(), beyond.size() * sizeof(float)) == 0);
+                        }
+                    }
         }
     });
 }
