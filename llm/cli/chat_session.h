@@ -14,6 +14,8 @@ class ChatSession {
   public:
     // Borrows the model. Throws UnsupportedError for a chat template that is not known.
     ChatSession(const llm::LoadedModel& loaded, const Options& options);
+    ChatSession(const ChatSession&) = delete;  // its parts refer to each other
+    ChatSession& operator=(const ChatSession&) = delete;
 
     // "Qwen3 0.6B (qwen3 0.6B Q8_0)".
     std::string modelName() const;

@@ -80,10 +80,16 @@ class Terminal:
     def interrupt(self):
         self.send(b"\x03")
 
-    def wait(self, seconds=30):
-        """Waits for the end, and returns the exit code."""
+    def wait(self, seconds=30, repeat=""):
+        """Waits for the end, and returns the exit code. Presses `repeat` again and again: a key that comes between the
+        prompt and the switch to line editing, which no person could manage, gets lost."""
         end = time.monotonic() + seconds
-        while self._pump(0.1):
+        while self._pump(0.5 if repeat else 0.1):
+            if repeat:
+                try:
+                    self.send(repeat)
+                except OSError:  # it has ended meanwhile
+                    break
             if time.monotonic() > end:
                 os.kill(self.pid, signal.SIGKILL)
                 break

@@ -30,14 +30,14 @@ class Chat(unittest.TestCase):
         terminal = self.start("-n", "5", "--temp", "0", "--no-think")
         answer = self.ask(terminal, "Hello")
         self.assertRegex(answer, r"\[ Prompt: [\d.]+ t/s \| Generation: [\d.]+ t/s \]")
-        terminal.send(b"\x04")
-        self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(terminal.wait(repeat="\x04"), 0)
 
     def test_ways_to_end(self):
-        for last in ("/exit\n", "/bye\n", "\x04"):
+        for last in ("/exit\n", "/bye\n"):
             terminal = self.start()
             terminal.send(last)
             self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(self.start().wait(repeat="\x04"), 0)
 
     def test_ctrl_c_stops_a_reply_and_then_the_chat(self):
         terminal = self.start(*endless())
@@ -47,8 +47,7 @@ class Chat(unittest.TestCase):
         terminal.expect("t/s ]")
         terminal.expect("> ")
         self.assertIn("tokens of the context are used", self.ask(terminal, "/tokens"))
-        terminal.interrupt()
-        self.assertEqual(terminal.wait(), 130)
+        self.assertEqual(terminal.wait(repeat="\x03"), 130)
 
     def test_a_second_ctrl_c_ends_at_once(self):
         for command in (["chat", "-p", "Hello"], ["generate", "-p", "Hello"]):
