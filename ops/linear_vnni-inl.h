@@ -1,11 +1,15 @@
 // What the files of the AVX-512 VNNI unit share. They alone include it, inside their check of the compiler's flags.
 #pragma once
 // g++ 12 takes the deliberately undefined registers in its own header for a mistake.
+#if defined(__clang__)
+#include <immintrin.h>
+#else
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
 #pragma GCC diagnostic pop
+#endif
 
 #include "axial/ops/linear_kernels.h"
 
