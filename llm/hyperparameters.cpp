@@ -25,14 +25,15 @@ class Keys {
         const MetadataValue* value = find(key);
         return value ? positiveNumber(*value) : otherwise;
     }
-    [[noreturn]] void fail(const std::string& what) const { throw FileError(file_.path().string() + ": " + what); }
+    [[noreturn]] void fail(const std::string& what) const { throw FileError(file() + ": " + what); }
+    std::string file() const { return file_.path().string(); }
     std::string name(std::string_view key) const { return prefix_ + std::string(key); }
 
   private:
     std::size_t positive(const MetadataValue& value) const {
         // Some families write one number a layer; none of those that are run here does.
         if (value.type() == MetadataType::array)
-            throw UnsupportedError(file_.path().string() + ": key " + std::string(value.key()) +
+            throw UnsupportedError(file() + ": key " + std::string(value.key()) +
                                    " is an array; one value for all layers is supported");
         if (value.count() == 0) fail("key " + std::string(value.key()) + " is 0; it must be at least 1");
         return value.count();
@@ -64,7 +65,7 @@ RopeScaling readScaling(const Keys& keys, const Hyperparameters& h) {
         scaling.betaFast = keys.numberOr("rope.scaling.yarn_beta_fast", scaling.betaFast);
         scaling.betaSlow = keys.numberOr("rope.scaling.yarn_beta_slow", scaling.betaSlow);
     } else {
-        throw UnsupportedError("key " + keys.name("rope.scaling.type") + " is \"" + std::string(name) +
+        throw UnsupportedError(keys.file() + ": key " + keys.name("rope.scaling.type") + " is \"" + std::string(name) +
                                "\"; none, linear and yarn are supported");
     }
     return scaling;

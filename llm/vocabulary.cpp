@@ -51,8 +51,19 @@ const PreTokenizerRules& rulesOf(const GgufFile& file, const std::optional<std::
     return *rules;
 }
 
+// The key, if it is there, as the array of the one element type that the specification gives it.
+const MetadataValue* arrayOf(const GgufFile& file, std::string_view key, MetadataType element) {
+    const MetadataValue* value = file.find(key);
+    if (value && (value->type() != MetadataType::array || value->elementType() != element)) {
+        fail(file, std::string(key) + " is not an array of " + std::string(nameOf(element)) +
+                       ", which the GGUF specification asks for");
+    }
+    return value;
+}
+
 std::vector<TokenType> typesOf(const GgufFile& file, std::size_t tokens) {
-    const MetadataValue* value = file.find("tokenizer.ggml.token_type");
+    const MetadataValue* value = arrayOf(file, "tokenizer.ggml.token_type", MetadataType::i32);
+    arrayOf(file, "tokenizer.ggml.scores", MetadataType::f32);  // not used by BPE, but a file that errs here errs
     if (!value) return std::vector<TokenType>(tokens, TokenType::normal);
     const std::vector<std::int64_t> numbers = value->integers();
     if (numbers.size() != tokens) {

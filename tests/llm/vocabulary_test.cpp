@@ -101,6 +101,25 @@ TEST_SUITE("vocabulary") {
         CHECK_THROWS_WITH_AS(read(GgufBytes()), doctest::Contains("tokenizer.ggml.model"), FileError);
     }
 
+    TEST_CASE("GGUF-04: arrays of another element type than the specification's") {
+        const auto broken = [](GgufBytes file, const char* key) {
+            CAPTURE(key);
+            CHECK_THROWS_WITH_AS(read(file), doctest::Contains(key), FileError);
+        };
+        const auto start = [](bool texts) {
+            GgufBytes file;
+            file.key("tokenizer.ggml.model", "gpt2").array("tokenizer.ggml.merges", Texts{});
+            if (texts) file.array("tokenizer.ggml.tokens", Texts{"a"});
+            return file;
+        };
+        using Bytes8 = std::vector<std::uint8_t>;
+        broken(start(true).array("tokenizer.ggml.token_type", Bytes8{1}), "tokenizer.ggml.token_type");
+        broken(start(true).array("tokenizer.ggml.scores", Bytes8{1}), "tokenizer.ggml.scores");
+        broken(start(false).array("tokenizer.ggml.tokens", std::vector<std::uint32_t>{1}), "tokenizer.ggml.tokens");
+        broken(start(true).key("tokenizer.ggml.token_type", "text"), "tokenizer.ggml.token_type");
+        CHECK(read(start(true).array("tokenizer.ggml.token_type", Types{1})).tokens.size() == 1);
+    }
+
     TEST_CASE("keys that contradict each other") {
         const auto broken = [](GgufBytes file, const char* text) {
             CAPTURE(text);
