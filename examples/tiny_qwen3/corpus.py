@@ -203,7 +203,7 @@ def small(r, split, wanted=None):
     return Turn(texts.draw(r, split), thought, answer, category, "small")
 
 
-SINGLE = {"capital": 15, "country": 11, "define": 20, "sum": 13, "small": 22, "refuse": 24}
+SINGLE = {"capital": 15, "country": 11, "define": 20, "sum": 13, "small": 34, "refuse": 26}
 
 
 def single(r, split, category=None):

@@ -1,14 +1,13 @@
-"""Trains the network on the endless seeded corpus. build.sh runs it twice:
+"""Trains the network on the endless seeded corpus; build.sh says in which calls.
 
-1. rows of 128 tokens with chats of up to 3 turns, at the full rate after a short warm-up;
-2. from there with --falling, while the rate falls in a straight line to zero.
+    python train.py TOKENIZER.json OUT.npz --steps N [--start FROM.npz] [--falling] [--stop N] [--rate 1.0] [--seed N]
+                    [--length 128] [--turns 3]
+
+Without --start the weights are random and the learning rate warms up; with --falling it goes in a straight line
+to zero over the steps. Beside each set of weights lies the state of the optimiser (.state), which --start reads too.
 
 The rows are short, so that training is fast; so that long chats work all the same, the positions jump ahead at
-the start of some turns, as if more had been said before.
-
-    python train.py TOKENIZER.json OUT.npz --steps N [--start FROM.npz] [--length 128] [--turns 3] [--falling] [--seed N]
-
-Beside each set of weights lies the state of the optimiser (.state), which --start reads too."""
+the start of some turns, as if more had been said before."""
 import argparse
 import os
 import pickle
@@ -30,7 +29,7 @@ import optimiser
 TOKENS, TRAINED, WARMUP = 2048, 1024, 150      # per step: tokens, places with a loss; steps of warm-up
 GAPS, GAP = 0.3, 250                           # share of turns that move on in position, and by how much at most
 POOL = 64                                      # open rows while packing
-OPENING = (4.0, 2.0)                           # weight of the first tokens of a thought or an answer: they decide the rest
+OPENING = (8.0, 2.0)                           # weight of the first tokens of a thought or an answer: they decide the rest
 
 
 def packed_rows(tokenizer, seed, length, most):
@@ -139,6 +138,7 @@ def main():
     ask.add_argument("out")
     ask.add_argument("--start", help="weights to go on from")
     ask.add_argument("--steps", type=int, required=True)
+    ask.add_argument("--rate", type=float, default=1.0, help="scales all learning rates")
     ask.add_argument("--stop", type=int, help="stop after this many of the steps")
     ask.add_argument("--length", type=int, default=128, help="tokens in a row")
     ask.add_argument("--turns", type=int, default=3, help="most turns of a chat")
@@ -160,7 +160,7 @@ def main():
     began, losses = time.time(), []
     steps = min(given.steps, given.stop or given.steps)
     for step in range(steps):
-        factor = np.float32(share_of_rate(step, given))
+        factor = np.float32(given.rate * share_of_rate(step, given))
         weights, state, value = advance(weights, state, factor, *next(source))
         losses.append(value)
         if (step + 1) % 100 == 0:
