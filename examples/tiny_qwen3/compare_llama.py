@@ -1,5 +1,6 @@
 """Greedy answers of llama.cpp to prompts of the `dev` split, through the `llama_cpp` Python package, one JSON
-object a line: prompt, ids, answer (ids), text, and gap, the smallest distance of the best logit to the second.
+object a line: prompt, ids, answer (ids), text, and gap, the smallest distance of the best logit to the second. Prompts with
+a smaller gap than --gap are left out: there rounding decides.
 With --weights the answers of the JAX network on the same prompts are compared too.
 
     python compare_llama.py TOKENIZER.json MODEL.gguf OUT.jsonl [--many 40] [--weights MODEL.gguf]"""
@@ -51,6 +52,7 @@ def main():
     ask.add_argument("model")
     ask.add_argument("out")
     ask.add_argument("--many", type=int, default=40)
+    ask.add_argument("--gap", type=float, default=0.3)
     ask.add_argument("--weights")
     given = ask.parse_args()
     tokenizer = Tokenizer.from_file(given.tokenizer)
@@ -64,6 +66,8 @@ def main():
             same_ids += ids == tokenizer.encode(text, add_special_tokens=False).ids
             answer, gap = greedy(model, ids, tokenizer.token_to_id("<|im_end|>"))
             same += judge is not None and judge.greedy(ids, MOST) == answer
+            if gap < given.gap:
+                continue
             file.write(json.dumps({"prompt": text, "ids": ids, "answer": answer, "gap": round(gap, 3),
                                    "text": tokenizer.decode(answer, skip_special_tokens=False)}, ensure_ascii=False) + "\n")
     print(f"{len(texts)} prompts, the same ids in {same_ids}" + (f", the same greedy answers in {same}" if judge else ""))
