@@ -65,7 +65,7 @@ constexpr std::size_t every = 1;
 
 // What is wanted is 95 of 100 exact answers, and 90 of 100 refusals. These floors are what the bundled weights reach,
 // rounded down; examples/tiny_qwen3/README.md has the figures.
-constexpr double answeredFloor = 0.88, refusedFloor = 0.70;
+constexpr double answeredFloor = 0.90, refusedFloor = 0.73;
 
 TEST_CASE("the bundled model answers held-out questions, and refuses topics that it does not know") {
     struct Score {
