@@ -4,6 +4,7 @@ import pty
 import select
 import signal
 import subprocess
+import termios
 import time
 import unittest
 
@@ -76,6 +77,14 @@ class Terminal:
 
     def send(self, text):
         os.write(self.master, text.encode() if isinstance(text, str) else text)
+
+    def send_line(self, text):
+        """Sends a line once the line editor reads: what comes before it has switched the terminal is echoed twice."""
+        end = time.monotonic() + 30
+        while termios.tcgetattr(self.master)[3] & termios.ICANON:
+            if time.monotonic() > end or not self._pump(0.01):
+                raise AssertionError(f"the line editor does not start, seen: {self.seen[self.read:]!r}")
+        self.send(text + "\n")
 
     def interrupt(self):
         self.send(b"\x03")

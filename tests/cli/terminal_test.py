@@ -22,7 +22,7 @@ class Chat(unittest.TestCase):
         return terminal
 
     def ask(self, terminal, line):
-        terminal.send(line + "\n")
+        terminal.send_line(line)
         terminal.expect(line.splitlines()[-1])
         return terminal.expect(PROMPT)
 
@@ -33,15 +33,15 @@ class Chat(unittest.TestCase):
         self.assertEqual(terminal.wait(repeat="\x04"), 0)
 
     def test_ways_to_end(self):
-        for last in ("/exit\n", "/bye\n"):
+        for last in ("/exit", "/bye"):
             terminal = self.start()
-            terminal.send(last)
+            terminal.send_line(last)
             self.assertEqual(terminal.wait(), 0)
         self.assertEqual(self.start().wait(repeat="\x04"), 0)
 
     def test_ctrl_c_stops_a_reply_and_then_the_chat(self):
         terminal = self.start(*endless())
-        terminal.send("Hello\n")
+        terminal.send_line("Hello")
         terminal.expect("AAAA")
         terminal.interrupt()
         terminal.expect("t/s ]")
@@ -121,14 +121,14 @@ class Chat(unittest.TestCase):
 
     def test_several_lines(self):
         terminal = self.start("-n", "2", "--no-think")
-        terminal.send('"""one\n')
+        terminal.send_line('"""one')
         terminal.expect(". ")
         self.ask(terminal, 'two"""')
         self.assertIn("user: one\r\ntwo\r\n", self.ask(terminal, "/show"))
 
     def test_other_alphabets_can_be_typed(self):
         terminal = self.start("-n", "2", "--no-think", LANG="C", LC_ALL="")
-        terminal.send("h\u00e9 \u4f60\n")
+        terminal.send_line("h\u00e9 \u4f60")
         terminal.expect("t/s ]")
         terminal.expect("> ")
         self.assertIn("user: h\u00e9 \u4f60\r\n", self.ask(terminal, "/show"))
