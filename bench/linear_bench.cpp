@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "axial/ops/activations.h"
+#include "axial/ops/instruction_set.h"
 #include "axial/ops/linear.h"
 #include "axial/tensor/buffer.h"
 #include "axial/tensor/parallel.h"
@@ -85,8 +86,12 @@ void readMemory(benchmark::State& state, std::size_t threads) {
 
 }  // namespace
 
+// --instructions=NAME: on another of instructionSets() than the default.
 int main(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
+    const std::string_view flag = "--instructions=";
+    if (argc > 1 && std::string_view(argv[1]).starts_with(flag)) useInstructionSet(argv[1] + flag.size());
+    benchmark::AddCustomContext("instructions", instructionSet());
     for (const std::size_t threads : {1, 2})
         benchmark::RegisterBenchmark(("read/t" + std::to_string(threads)).c_str(), readMemory, threads)->UseRealTime();
     for (const FormatInfo& info : formats) {

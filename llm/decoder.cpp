@@ -22,12 +22,12 @@ void requireTokens(const Hyperparameters& h, const KvCache& cache, std::span<con
                          std::to_string(cache.length()) + " in a context of " + std::to_string(cache.capacity()));
 }
 
-// The stream behind the last block.
+// The stream behind the last block: of all positions, or of the last.
 Stream runBlocks(const Hyperparameters& h, const Trunk& trunk, const Rope& rope, const Block& block, KvCache& cache,
-                 std::span<const TokenId> tokens) {
+                 std::span<const TokenId> tokens, LogitsOf which) {
     const auto ids = tensor<std::int32_t>(tokens, seq(tokens.size()));
     Stream x = gather(trunk.token_embd, vocab, ids);  // [seq, embed]
-    Step step{cache, rope.table(cache.length(), tokens.size())};
+    Step step{cache, rope.table(cache.length(), tokens.size()), which};
     for (std::size_t i = 0; i < h.layers; ++i) {
         Scope scope("layer", static_cast<long>(i));
         x.replace(block, i, step);
@@ -75,11 +75,11 @@ Logits runDecoder(const Hyperparameters& h, const Trunk& trunk, const Rope& rope
         Logits all = uninitialized<float>(seq(which == LogitsOf::all ? tokens.size() : 1), vocab(h.vocabulary));
         for (std::size_t done = 0; done < tokens.size();) {
             const auto piece = tokens.subspan(done, std::min(stepPositions, tokens.size() - done));
-            const Stream x = runBlocks(h, trunk, rope, block, cache, piece);
+            const Stream x = runBlocks(h, trunk, rope, block, cache, piece, which);
             if (which == LogitsOf::all)
                 copy(applyHead(h, trunk, x), all.edit().narrow(seq, done, piece.size()));
             else if (done + piece.size() == tokens.size())
-                all = applyHead(h, trunk, x.narrow(seq, piece.size() - 1, 1));
+                all = applyHead(h, trunk, x);
             done += piece.size();
         }
         return all;

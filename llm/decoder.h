@@ -8,6 +8,7 @@
 #include "axial/llm/model.h"
 #include "axial/llm/weight_source.h"
 #include "axial/ops/rope_table.h"
+#include "axial/ops/structure.h"
 #include "axial/tensor/stored.h"
 
 namespace axial::llm {
@@ -29,6 +30,15 @@ struct Trunk {
 struct Step {
     KvCache& cache;
     RopeTable rope;  // the angles of their positions
+    LogitsOf which;
+
+    // For the block to call once its layer's keys and values are in the cache: behind the last layer only the positions
+    // whose logits are asked for matter, so the others' rows are dropped there.
+    template <class... Rows>
+    void dropUnasked(std::size_t layer, Rows&... rows) const {
+        if (which == LogitsOf::all || layer + 1 != cache.layers()) return;
+        ((rows = copy(rows.narrow(seq, rows.extent(seq) - 1, 1))), ...);
+    }
 };
 
 // One block: takes the stream over and hands it back edited.

@@ -3,6 +3,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "axial/ops/dot_kernels.cpp"
 #include <hwy/foreach_target.h>
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <cstring>
@@ -57,11 +58,16 @@ HWY_INLINE void Tile(const FloatProduct& o, size_t t, size_t j) {
         AXIAL_UNROLL
         for (int b = 0; b < MW; ++b) sum[a][b] = hn::Zero(d);
     }
+    const ptrdiff_t ahead = MW * o.rowBytes;
     size_t i = 0;
     for (; i + lanes <= o.k; i += lanes) {
         V wide[MW];
         AXIAL_UNROLL
         for (int b = 0; b < MW; ++b) wide[b] = load(w[b] + i);
+        if (MX == 1) {  // the rows after these
+            AXIAL_UNROLL
+            for (int b = 0; b < MW; ++b) hwy::Prefetch(reinterpret_cast<const uint8_t*>(w[b] + i) + ahead);
+        }
         AXIAL_UNROLL
         for (int a = 0; a < MX; ++a) {
             const V xv = hn::LoadU(d, x[a] + i);

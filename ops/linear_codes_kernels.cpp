@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "axial/ops/fetch_ahead-inl.h"
 #include "axial/ops/linear_codes.h"
 #include "axial/tensor/decode_grids.h"
 #include "axial/tensor/half.h"
@@ -299,9 +300,11 @@ void UnpackRow(Format format, const uint8_t* p, size_t k, int8_t* codes, float* 
 #endif  // HWY_TARGET == HWY_SCALAR
 
 void UnpackRows(Format format, const uint8_t* blocks, ptrdiff_t rowBytes, size_t rows, size_t k, const CodeRows& into) {
-    for (size_t r = 0; r < rows; ++r)
+    for (size_t r = 0; r < rows; ++r) {
+        FetchAhead(blocks + static_cast<ptrdiff_t>(r) * rowBytes, rowBytes);
         UnpackRow(format, blocks + static_cast<ptrdiff_t>(r) * rowBytes, k, into.codes + r * into.codeStride,
                   into.scale + r * into.groupStride, into.minimum + r * into.groupStride);
+    }
 }
 
 }  // namespace axial::kernels::HWY_NAMESPACE

@@ -109,55 +109,76 @@ HWY_INLINE VI AddOrdered(VI acc, VI x) {
 
 // ---- few rows of activations: weights in the order in which they lie
 
-// The product of one group, still in four parts.
-HWY_INLINE hn::Vec<Q32> FourParts(const int8_t* w, const int16_t* x, size_t group) {
-    const hn::CappedTag<int16_t, 16> d16;
-    const hn::Rebind<int8_t, decltype(d16)> d8;
-    const hn::Repartition<int32_t, decltype(d16)> d32;
-    auto sum = hn::Zero(d32), more = hn::Zero(d32);
-    for (size_t i = 0; i < group; i += hn::Lanes(d16))
-        sum = hn::ReorderWidenMulAccumulate(d32, hn::PromoteTo(d16, hn::LoadU(d8, w + i)), hn::LoadU(d16, x + i), sum,
-                                            more);
-    sum = hn::Add(sum, more);
+// Dword i of the result: the sum of the dwords of v[i].
+using Wide = hn::CappedTag<int16_t, 16>;
+using Parts = hn::Repartition<int32_t, Wide>;
+HWY_INLINE hn::Vec<Q32> SumsOfFour(hn::Vec<Parts> a, hn::Vec<Parts> b, hn::Vec<Parts> c, hn::Vec<Parts> d) {
+    const Parts parts;
+    const hn::Repartition<uint64_t, Parts> pairs;
+    const auto ab = hn::BitCast(pairs, hn::Add(hn::InterleaveLower(parts, a, b), hn::InterleaveUpper(parts, a, b)));
+    const auto cd = hn::BitCast(pairs, hn::Add(hn::InterleaveLower(parts, c, d), hn::InterleaveUpper(parts, c, d)));
+    const auto sums = hn::Add(hn::BitCast(parts, hn::InterleaveLower(pairs, ab, cd)),
+                              hn::BitCast(parts, hn::InterleaveUpper(pairs, ab, cd)));
 #if HWY_MAX_BYTES >= 32
-    return hn::Add(hn::LowerHalf(Q32(), sum), hn::UpperHalf(Q32(), sum));
+    return hn::Add(hn::LowerHalf(Q32(), sums), hn::UpperHalf(Q32(), sums));
 #else
-    return sum;
+    return sums;
 #endif
+}
+
+// The product of one group, still in parts.
+template <int group>
+HWY_INLINE hn::Vec<Parts> GroupProduct(const int8_t* w, const int16_t* x) {
+    const Wide d16;
+    const hn::Rebind<int8_t, Wide> d8;
+    const Parts parts;
+    auto sum = hn::Zero(parts), more = hn::Zero(parts);
+    AXIAL_UNROLL
+    for (int i = 0; i < group; i += HWY_MAX_BYTES >= 32 ? 16 : 8)
+        sum = hn::ReorderWidenMulAccumulate(parts, hn::PromoteTo(d16, hn::LoadU(d8, w + i)), hn::LoadU(d16, x + i), sum,
+                                            more);
+    return hn::Add(sum, more);
 }
 
 constexpr size_t part = 64;  // groups whose products are computed before they enter the float rule
 
+template <int group>
 HWY_INLINE void RowProducts(const CodeProduct& p, const Row& x, size_t j, size_t first, size_t count,
                             float (&products)[16][part]) {
-    const Q32 q;
     const QF f;
-    const size_t group = p.form.group;
     for (size_t r = 0; r < 16 && j + r < p.rows; ++r) {
-        const int8_t* w = p.w.codes + (j + r) * p.w.codeStride;
-        const float* scale = p.w.scale + (j + r) * p.w.groupStride;
-        for (size_t g = 0; g < count; g += 4) {
+        const int8_t* w = p.w.codes + (j + r) * p.w.codeStride + first * group;
+        const int16_t* wide = x.wide + first * group;
+        const float* scale = p.w.scale + (j + r) * p.w.groupStride + first;
+        size_t g = 0;
+        for (; g + 4 <= count; g += 4, w += 4 * group, wide += 4 * group) {
+            const auto sums = SumsOfFour(GroupProduct<group>(w, wide), GroupProduct<group>(w + group, wide + group),
+                                         GroupProduct<group>(w + 2 * group, wide + 2 * group),
+                                         GroupProduct<group>(w + 3 * group, wide + 3 * group));
+            hn::Store(hn::Mul(hn::ConvertTo(f, sums), hn::LoadU(f, scale + g)), f, &products[r][g]);
+        }
+        if (g < count) {
+            const auto none = hn::Zero(Parts());
             const auto at = [&](size_t i) HWY_ATTR {
-                return g + i < count ? FourParts(w + (first + g + i) * group, x.wide + (first + g + i) * group, group)
-                                     : hn::Zero(q);
+                return g + i < count ? GroupProduct<group>(w + i * group, wide + i * group) : none;
             };
-            auto a = at(0), b = at(1), c = at(2), d = at(3);
-            Transpose4(a, b, c, d);
-            const auto sums = hn::Add(hn::Add(a, b), hn::Add(c, d));
-            hn::StoreU(hn::Mul(hn::ConvertTo(f, sums), hn::LoadU(f, scale + first + g)), f, &products[r][g]);
+            const auto sums = SumsOfFour(at(0), at(1), at(2), none);
+            hn::Store(hn::Mul(hn::ConvertTo(f, sums), hn::LoadU(f, scale + g)), f, &products[r][g]);
         }
     }
 }
 
+template <int group>
 HWY_NOINLINE void DotRows(const CodeProduct& p, size_t t, size_t j) {
     const QF f;
     const Row x = RowOf(p, t);
-    const size_t groups = p.layout->k / p.form.group;
-    HWY_ALIGN float products[16][part] = {};
+    const size_t groups = p.layout->k / group;
+    HWY_ALIGN float products[16][part];
+    for (size_t r = p.rows - j; r < 16; ++r) memset(products[r], 0, sizeof products[r]);
     hn::Vec<QF> c[4] = {hn::Zero(f), hn::Zero(f), hn::Zero(f), hn::Zero(f)};
     for (size_t first = 0; first < groups; first += part) {
         const size_t count = groups - first < part ? groups - first : part;
-        RowProducts(p, x, j, first, count, products);
+        RowProducts<group>(p, x, j, first, count, products);
         for (size_t four = 0; four < 4; ++four)  // rows 4 four to 4 four + 3
             for (size_t g = 0; g < count; g += 4) {
                 hn::Vec<QF> product[4], minimum[4];
@@ -300,7 +321,7 @@ constexpr size_t fewRows = 3;
 void DotCodes(const CodeProduct& p) {
     for (size_t j = 0; j < p.rows; j += 16) {
         if (p.m <= fewRows) {
-            for (size_t t = 0; t < p.m; ++t) DotRows(p, t, j);
+            for (size_t t = 0; t < p.m; ++t) p.form.group == 16 ? DotRows<16>(p, t, j) : DotRows<32>(p, t, j);
             continue;
         }
         const Panel w = Pack(p, j);

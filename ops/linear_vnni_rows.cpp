@@ -28,7 +28,27 @@ inline __m512i shifts(short low, short high) {
 }
 inline __m512i lowNibbles(__m512i v) { return _mm512_and_si512(v, _mm512_set1_epi8(15)); }
 inline __m512i highNibbles(__m512i v) { return lowNibbles(_mm512_srli_epi16(v, 4)); }
-inline __m512i dot(__m512i codes, __m512i x) { return _mm512_dpbusd_epi32(zero(), codes, x); }
+
+// Quantised activations in the order in which a format wants them: one plane of codes, or the high and the low bytes.
+template <int planes>
+struct Arranged {
+    const std::int8_t *codes, *low;
+    Arranged from(int i) const { return {codes + i, low + i}; }
+};
+// codes * activations, in dwords of four products.
+template <int planes>
+inline __m512i dot(__m512i codes, Arranged<planes> x) {
+    const __m512i high = _mm512_dpbusd_epi32(zero(), codes, load(x.codes));
+    if constexpr (planes == 1) return high;
+    return _mm512_dpbusd_epi32(_mm512_slli_epi32(high, 8), codes, load(x.low));
+}
+// The sum of the products of two vectors of codes.
+template <int planes>
+inline __m512i dot(__m512i a, Arranged<planes> x, __m512i b, Arranged<planes> y) {
+    const __m512i high = _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(zero(), a, load(x.codes)), b, load(y.codes));
+    if constexpr (planes == 1) return high;
+    return _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(_mm512_slli_epi32(high, 8), a, load(x.low)), b, load(y.low));
+}
 
 // The halves at p, p + step, ... of 16 blocks.
 template <int step>
@@ -68,12 +88,12 @@ struct AsTheyLie {
 struct Q8_0 : AsTheyLie {
     static constexpr int group = 32, bytes = 16 * 34;
     static constexpr bool minimum = false;
-    static __m512i sums(const Byte* p, const std::int8_t* x) {
+    template <int planes>
+    static __m512i sums(const Byte* p, Arranged<planes> x) {
         __m512i v[8];
         AXIAL_UNROLL
         for (int i = 0; i < 8; ++i)
-            v[i] =
-                dot(_mm512_xor_si512(two(p + 68 * i + 2, p + 68 * i + 36), _mm512_set1_epi8(-128)), load(x + 64 * i));
+            v[i] = dot(_mm512_xor_si512(two(p + 68 * i + 2, p + 68 * i + 36), _mm512_set1_epi8(-128)), x.from(64 * i));
         const __m512i order = _mm512_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15);
         return inEights(v, order);
     }
@@ -92,25 +112,28 @@ struct ByHalves {
     }
 };
 // Four blocks of nibbles that lie `step` apart.
-template <int step>
-inline __m512i nibbleBlocks(const Byte* p, const std::int8_t* x) {
+template <int step, int planes>
+inline __m512i nibbleBlocks(const Byte* p, Arranged<planes> x) {
     const auto sixteen = [](const Byte* q) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(q)); };
     __m512i v = _mm512_castsi128_si512(sixteen(p));
     v = _mm512_inserti32x4(v, sixteen(p + step), 1);
     v = _mm512_inserti32x4(v, sixteen(p + 2 * step), 2);
     v = _mm512_inserti32x4(v, sixteen(p + 3 * step), 3);
-    return _mm512_dpbusd_epi32(dot(lowNibbles(v), load(x)), highNibbles(v), load(x + 64));
+    return dot(lowNibbles(v), x, highNibbles(v), x.from(64));
 }
-template <int step, int offset>
-inline __m512i nibbleSums(const Byte* p, const std::int8_t* x) {
-    return inFours(nibbleBlocks<step>(p + offset, x), nibbleBlocks<step>(p + 4 * step + offset, x + 128),
-                   nibbleBlocks<step>(p + 8 * step + offset, x + 256),
-                   nibbleBlocks<step>(p + 12 * step + offset, x + 384));
+template <int step, int offset, int planes>
+inline __m512i nibbleSums(const Byte* p, Arranged<planes> x) {
+    return inFours(nibbleBlocks<step>(p + offset, x), nibbleBlocks<step>(p + 4 * step + offset, x.from(128)),
+                   nibbleBlocks<step>(p + 8 * step + offset, x.from(256)),
+                   nibbleBlocks<step>(p + 12 * step + offset, x.from(384)));
 }
 struct Q4_0 : ByHalves {
     static constexpr int group = 32, bytes = 16 * 18;
     static constexpr bool minimum = false;
-    static __m512i sums(const Byte* p, const std::int8_t* x) { return nibbleSums<18, 2>(p, x); }
+    template <int planes>
+    static __m512i sums(const Byte* p, Arranged<planes> x) {
+        return nibbleSums<18, 2>(p, x);
+    }
     static __m512i correct(__m512i sums, __m512i bias) {  // code - 8
         return _mm512_add_epi32(sums, _mm512_srai_epi32(bias, 4));
     }
@@ -119,7 +142,10 @@ struct Q4_0 : ByHalves {
 struct Q4_1 : ByHalves {
     static constexpr int group = 32, bytes = 16 * 20;
     static constexpr bool minimum = true;
-    static __m512i sums(const Byte* p, const std::int8_t* x) { return nibbleSums<20, 4>(p, x); }
+    template <int planes>
+    static __m512i sums(const Byte* p, Arranged<planes> x) {
+        return nibbleSums<20, 4>(p, x);
+    }
     static __m512i correct(__m512i sums, __m512i) { return sums; }
     static __m512 scale(const Byte* p) { return sixteenHalves<20>(p); }
     static __m512 least(const Byte* p) { return sixteenHalves<20>(p + 2); }
@@ -153,7 +179,8 @@ struct Q45_K {
     }
     static constexpr int group = 32, block = five ? 176 : 144, bytes = 2 * block;
     static constexpr bool minimum = true;
-    static __m512i sums(const Byte* p, const std::int8_t* x) {
+    template <int planes>
+    static __m512i sums(const Byte* p, Arranged<planes> x) {
         __m512i v[8];
         AXIAL_UNROLL
         for (int b = 0; b < 2; ++b) {
@@ -170,9 +197,8 @@ struct Q45_K {
                     high = _mm512_mask_add_epi8(high, _mm512_test_epi8_mask(fifth, halves(2 << 4 * i, 8 << 4 * i)),
                                                 high, sixteen);
                 }
-                const std::int8_t* y = x + 256 * b + 128 * i;
-                v[4 * b + 2 * i] = dot(low, load(y));
-                v[4 * b + 2 * i + 1] = dot(high, load(y + 64));
+                v[4 * b + 2 * i] = dot(low, x.from(256 * b + 128 * i));
+                v[4 * b + 2 * i + 1] = dot(high, x.from(256 * b + 128 * i + 64));
             }
         }
         const __m512i order = _mm512_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15);
@@ -191,7 +217,8 @@ struct Q45_K {
 struct Q6_K : AsTheyLie {
     static constexpr int group = 16, bytes = 210;
     static constexpr bool minimum = false;
-    static __m512i sums(const Byte* p, const std::int8_t* x) {
+    template <int planes>
+    static __m512i sums(const Byte* p, Arranged<planes> x) {
         __m512i v[4];
         AXIAL_UNROLL
         for (int i = 0; i < 2; ++i) {
@@ -201,8 +228,8 @@ struct Q6_K : AsTheyLie {
                 _mm512_ternarylogic_epi32(_mm512_sllv_epi16(upper, shifts(4, 2)), mask, lowNibbles(nibbles), 0xea);
             const __m512i high =
                 _mm512_ternarylogic_epi32(_mm512_srlv_epi16(upper, shifts(0, 2)), mask, highNibbles(nibbles), 0xea);
-            v[2 * i] = dot(low, load(x + 128 * i));
-            v[2 * i + 1] = dot(high, load(x + 128 * i + 64));
+            v[2 * i] = dot(low, x.from(128 * i));
+            v[2 * i + 1] = dot(high, x.from(128 * i + 64));
         }
         return inFours(v[0], v[1], v[2], v[3]);
     }
@@ -219,10 +246,8 @@ struct Q6_K : AsTheyLie {
 template <class F, int planes>
 inline void wholeRow(const Byte* w, const Row& x, std::size_t groups, float* product, float* least) {
     const auto compute = [&](const Byte* p, std::size_t g) {
-        __m512i sums = F::sums(p, x.codes + g * F::group);
-        if constexpr (planes == 2)
-            sums = _mm512_add_epi32(_mm512_slli_epi32(sums, 8), F::sums(p, x.low + g * F::group));
-        sums = F::correct(sums, load(x.bias + g));
+        const Arranged<planes> codes{x.codes + g * F::group, x.low + g * F::group};
+        const __m512i sums = F::correct(F::sums(p, codes), load(x.bias + g));
         _mm512_store_ps(product + g, _mm512_mul_ps(_mm512_cvtepi32_ps(sums), F::scale(p)));
         if constexpr (F::minimum) _mm512_store_ps(least + g, F::least(p));
     };
@@ -255,6 +280,11 @@ inline void loadTurned(const float* from, std::size_t stride, __m512i (&to)[16])
     transpose(to);
 }
 
+// As FetchAhead of fetch_ahead-inl.h, which has the figures.
+inline void fetchAhead(const Byte* row, std::ptrdiff_t bytes) {
+    for (std::ptrdiff_t i = 0; i < bytes; i += 64) _mm_prefetch(row + 2048 + i, _MM_HINT_T0);
+}
+
 template <class F, int planes>
 void rows(const BlockProduct& p, std::size_t t) {
     const std::size_t groups = p.layout->k / F::group, stride = (groups + 15) / 16 * 16;
@@ -268,9 +298,11 @@ void rows(const BlockProduct& p, std::size_t t) {
     x.low = codes + stride * F::group;
     for (std::size_t j = 0; j < p.rows; j += 16) {
         const std::size_t count = p.rows - j < 16 ? p.rows - j : 16;
-        for (std::size_t r = 0; r < count; ++r)
-            wholeRow<F, planes>(reinterpret_cast<const Byte*>(p.w) + static_cast<std::ptrdiff_t>(j + r) * p.rowBytes, x,
-                                groups, products + r * stride, least + r * stride);
+        for (std::size_t r = 0; r < count; ++r) {
+            const Byte* w = reinterpret_cast<const Byte*>(p.w) + static_cast<std::ptrdiff_t>(j + r) * p.rowBytes;
+            fetchAhead(w, p.rowBytes);
+            wholeRow<F, planes>(w, x, groups, products + r * stride, least + r * stride);
+        }
         __m512 c = _mm512_setzero_ps();
         for (std::size_t first = 0; first < groups; first += 16) {
             __m512i turned[16], turnedLeast[16];

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs what is missing, builds, and runs every test: plain, under the address and undefined-behaviour sanitizers, the
-# thread team under the thread sanitizer, and the fuzzers for a minute each.
+# thread team and the ops under the thread sanitizer, and the fuzzers for a minute each.
 #   scripts/test.sh          all of it (about half an hour on 2 cores)
 #   scripts/test.sh quick    the plain tests alone
 set -u
@@ -24,13 +24,13 @@ count() {
     passed=$((passed + all - bad))
 }
 
-# run PRESET TARGET CTEST_ARGUMENTS...: configure, build the target, test.
+# run PRESET TARGETS CTEST_ARGUMENTS...: configure, build the targets (split at spaces), test.
 run() {
-    local preset=$1 target=$2 log status
+    local preset=$1 targets=$2 log status
     shift 2
     log=$(mktemp)
     say "building $preset"
-    if ! cmake --preset "$preset" >"$log" 2>&1 || ! cmake --build --preset "$preset" --target "$target" >"$log" 2>&1; then
+    if ! cmake --preset "$preset" >"$log" 2>&1 || ! cmake --build --preset "$preset" --target $targets >"$log" 2>&1; then
         grep -E -A5 'error|FAILED' "$log" | head -60
         echo "building $preset failed; the whole output is in $log"
         failed=$((failed + 1))
@@ -53,7 +53,7 @@ scripts/fetch_peers.sh build/peers
 run dev all
 if [ "${1:-}" != quick ]; then
     run asan-ubsan all -E '^(diagnostics|tree)$'  # what does not run has nothing to be sanitized
-    TSAN_OPTIONS=halt_on_error=1 run tsan tensor_tests -L tensor
+    TSAN_OPTIONS=halt_on_error=1 run tsan "tensor_tests ops_tests" -L 'tensor|ops'
     say "fuzzing"
     if scripts/fuzz.sh "${AXIAL_FUZZ_SECONDS:-60}"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 fi

@@ -139,7 +139,7 @@ class MarkdownTable : public BenchTable {
         line([&, i = 0](const Column&) mutable { return cells[i++]; });
     }
     void end() override {
-        print("\naxial " AXIAL_VERSION ", " + std::string(instructionSet()) + ", " + processor() + "\n");
+        print("\naxial " AXIAL_VERSION ", " + instructionSet() + ", " + processor() + "\n");
     }
 
   private:

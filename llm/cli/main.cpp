@@ -54,7 +54,7 @@ int run(const std::vector<std::string>& arguments) {
     if (first == "-h" || first == "--help" || first == "help") {
         print(helpText());
     } else if (first == "--version") {
-        print("axial " AXIAL_VERSION " (" + std::string(instructionSet()) + ")\n");
+        print("axial " AXIAL_VERSION " (" + instructionSet() + ")\n");
     } else if (first == "--markdown-help") {
         print(manualPage());
     } else if (first == "--completion-bash") {
