@@ -1,6 +1,7 @@
 #include "axial/ops/linear.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "axial/ops/activations.h"
 #include "axial/ops/decode_kernels.h"
@@ -147,18 +148,41 @@ void gatedStrip(const Strip& s, const WeightRows& up, const ActivationRows& x, c
                            gates + t * n, 1, gates + (s.m + t) * n, 1, n);
 }
 
-// How many rows of weights one task takes: about 64 KB of them, or few where many activations meet each.
-std::size_t stripRows(const RowsProduct& p) {
-    if (p.m > 8) return 32;
-    const auto bytes = static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, std::abs(p.w.rowBytes)));
-    return std::clamp<std::size_t>(65536 / bytes / 16 * 16, 16, 256);
+// Rows [begin, end) of a product's weights: what one task takes.
+struct Part {
+    const RowsProduct* product;
+    std::size_t begin, end;
+};
+
+// Cuts the weights for a team. Where many activations meet each row, parts are small. Where few do, reading the weights
+// is all the work: each part is then half of a fair share of what is left, so that most of it is read in long runs and
+// the threads still end together.
+std::vector<Part> cut(const RowsProduct* products, std::size_t count) {
+    const auto bytesOf = [](const RowsProduct& p) {
+        return static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, std::abs(p.w.rowBytes)));
+    };
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        if (products[i].m != 0) left += products[i].n * bytesOf(products[i]);
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < count; ++i) {
+        const RowsProduct& p = products[i];
+        if (p.m == 0) continue;
+        for (std::size_t begin = 0; begin < p.n;) {
+            const std::size_t fair = left / (2 * currentTeam().size()) / bytesOf(p) / 16 * 16;
+            const std::size_t end = std::min(p.n, begin + (p.m > 8 ? 32 : std::max<std::size_t>(16, fair)));
+            parts.push_back({&p, begin, end});
+            left -= (end - begin) * bytesOf(p);
+            begin = end;
+        }
+    }
+    return parts;
 }
 
 }  // namespace
 
 void multiply(const ActivationRows& x, const RowsProduct* products, std::size_t count) {
     bool wanted = false, inTiles = false;
-    std::size_t tasks = 0;
     const auto want = [&](Format format) {
         wanted = wanted || integer(format);
         inTiles = inTiles || (integer(format) && kernels::tilesWanted(x.rows, kernels::codeFormOf(format)));
@@ -168,22 +192,15 @@ void multiply(const ActivationRows& x, const RowsProduct* products, std::size_t 
         if (p.m == 0 || p.n == 0) continue;
         want(p.w.format);
         if (p.up) want(p.up->format);
-        tasks += (p.n + stripRows(p) - 1) / stripRows(p);
     }
-    if (tasks == 0) return;
+    const std::vector<Part> parts = cut(products, count);
+    if (parts.empty()) return;
     const Quantised q = wanted ? quantised(x, inTiles) : Quantised{};
     const Activations arithmetic = detail::activations;
 
     auto task = [&](std::size_t index) {
         const UseActivations use(arithmetic);
-        const RowsProduct* p = products;
-        for (;; ++p) {
-            if (p->m == 0 || p->n == 0) continue;
-            const std::size_t strips = (p->n + stripRows(*p) - 1) / stripRows(*p);
-            if (index < strips) break;
-            index -= strips;
-        }
-        const std::size_t begin = index * stripRows(*p), end = std::min(p->n, begin + stripRows(*p));
+        const auto& [p, begin, end] = parts[index];
         const Strip strip{&p->w,       begin,          end,          p->firstRow,
                           p->m,        p->out + begin, p->outStride, p->add ? p->add + begin : nullptr,
                           p->addStride};
@@ -192,7 +209,7 @@ void multiply(const ActivationRows& x, const RowsProduct* products, std::size_t 
         else
             anyStrip(strip, x, q);
     };
-    currentTeam().run(tasks, task);
+    currentTeam().run(parts.size(), task);
 }
 
 }  // namespace axial::erased
