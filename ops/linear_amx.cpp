@@ -125,8 +125,10 @@ template <int... T>
     }
 }
 
-// 16 rows of activations, tiles x, from row t on against a panel. While the tiles of one group are multiplied, the sums
-// of the one before go through the float rule.
+// 16 rows of activations, tiles x, from row t on against a panel. Three groups are under way at once, since a product
+// of tiles takes long and a store that waits for it holds up everything behind it: while one is multiplied, the sums of
+// the one before are stored, and those of the one before that go through the float rule. Storing each group's sums as
+// soon as they were asked for took 1.7 times as long.
 template <bool minimum, int planes>
 void tile(const CodeProduct& p, std::size_t t, std::size_t j, const Panel& w, const std::byte* x,
           const TileLayout& layout) {
@@ -145,12 +147,10 @@ void tile(const CodeProduct& p, std::size_t t, std::size_t j, const Panel& w, co
         _tile_loadd(4, x, group);
         _tile_loadd(6, codes, 64);
         _tile_dpbssd(0, 4, 6);
-        _tile_stored(0, even.of[0], 64);
         if constexpr (planes == 2) {
             _tile_zero(1);
             _tile_loadd(5, low, group);
             _tile_dpbssd(1, 5, 6);
-            _tile_stored(1, even.of[1], 64);
         }
         x += 16 * group, low += 16 * group, codes += group / 4;
     };
@@ -159,27 +159,40 @@ void tile(const CodeProduct& p, std::size_t t, std::size_t j, const Panel& w, co
         _tile_loadd(4, x, group);
         _tile_loadd(7, codes, 64);
         _tile_dpbssd(2, 4, 7);
-        _tile_stored(2, odd.of[0], 64);
         if constexpr (planes == 2) {
             _tile_zero(3);
             _tile_loadd(5, low, group);
             _tile_dpbssd(3, 5, 7);
-            _tile_stored(3, odd.of[1], 64);
         }
         x += 16 * group, low += 16 * group, codes += group / 4;
     };
-    if (groups > 0) multiplyEven();
-    std::size_t g = 1;
-    for (; g + 2 <= groups; g += 2) {
-        multiplyOdd();
-        addGroup<minimum>(totals, All(), even, scale, least, xScale, xSum);
-        multiplyEven();
-        addGroup<minimum>(totals, All(), odd, scale + 1, least + 1, xScale + 1, xSum + 1);
-        scale += 2, least += 2, xScale += 2, xSum += 2;
+    const auto storeEven = [&] {
+        _tile_stored(0, even.of[0], 64);
+        if constexpr (planes == 2) _tile_stored(1, even.of[1], 64);
+    };
+    const auto storeOdd = [&] {
+        _tile_stored(2, odd.of[0], 64);
+        if constexpr (planes == 2) _tile_stored(3, odd.of[1], 64);
+    };
+    const auto add = [&](const Sums<planes>& sums) __attribute__((always_inline)) {
+        addGroup<minimum>(totals, All(), sums, scale, least, xScale, xSum);
+        ++scale, ++least, ++xScale, ++xSum;
+    };
+    if (groups == 1) {
+        multiplyEven(), storeEven(), add(even);
+    } else if (groups > 1) {
+        multiplyEven(), multiplyOdd(), storeEven();
+        std::size_t left = groups - 2;  // to be multiplied yet
+        for (; left >= 2; left -= 2) {
+            multiplyEven(), storeOdd(), add(even);
+            multiplyOdd(), storeEven(), add(odd);
+        }
+        if (left == 1) multiplyEven();
+        storeOdd(), add(even);
+        if (left == 1) storeEven();
+        add(odd);
+        if (left == 1) add(even);
     }
-    if (g < groups) multiplyOdd();
-    if (groups > 0) addGroup<minimum>(totals, All(), even, scale, least, xScale, xSum);
-    if (g < groups) addGroup<minimum>(totals, All(), odd, scale + 1, least + 1, xScale + 1, xSum + 1);
     storeAll(p, t, j, totals, All());
 }
 
@@ -191,12 +204,16 @@ void dot(const CodeProduct& p) {
     for (std::size_t j = 0; j < p.rows; j += 16) w[j / 16] = pack<minimum>(p, j, p.scratch + j / 16 * half);
     const TileShapes shapes;
     _tile_loadconfig(&shapes);
-    for (std::size_t t = 0; t < p.m; t += 16) {
-        const std::byte* x = p.tiles + t / 16 * layout.bytes;
+    // A panel stays in the first-level cache while activations pass by, and these in the second-level one from panel to
+    // panel.
+    const std::size_t block = (layout.bytes < 1u << 20 ? (1u << 20) / layout.bytes : 1) * 16;
+    for (std::size_t first = 0; first < p.m; first += block)
         for (std::size_t j = 0; j < p.rows; j += 16)
-            p.layout->planes == 2 ? tile<minimum, 2>(p, t, j, w[j / 16], x, layout)
-                                  : tile<minimum, 1>(p, t, j, w[j / 16], x, layout);
-    }
+            for (std::size_t t = first; t < p.m && t < first + block; t += 16) {
+                const std::byte* x = p.tiles + t / 16 * layout.bytes;
+                p.layout->planes == 2 ? tile<minimum, 2>(p, t, j, w[j / 16], x, layout)
+                                      : tile<minimum, 1>(p, t, j, w[j / 16], x, layout);
+            }
     _tile_release();
 }
 
