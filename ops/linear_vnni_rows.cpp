@@ -8,6 +8,9 @@
 namespace axial::kernels {
 namespace {
 
+// Memory is asked for what comes so many bytes later: see fetch_ahead-inl.h, which has the figures.
+constexpr std::size_t ahead = 2048;
+
 // The groups of one row, each row read from its start to its end: products and, where the format has them, minimums.
 template <class F, int planes>
 inline void wholeRow(const Byte* w, const Row& x, std::size_t groups, float* product, float* least) {
@@ -18,7 +21,11 @@ inline void wholeRow(const Byte* w, const Row& x, std::size_t groups, float* pro
         if constexpr (F::minimum) _mm512_store_ps(least + g, F::least(p));
     };
     std::size_t g = 0;
-    for (; g + 16 <= groups; g += 16, w += F::bytes) compute(w, g);
+    for (; g + 16 <= groups; g += 16, w += F::bytes) {
+        AXIAL_UNROLL
+        for (int i = 0; i < F::bytes; i += 64) _mm_prefetch(w + ahead + i, _MM_HINT_T0);
+        compute(w, g);
+    }
     if (g < groups) {
         alignas(64) Byte padded[F::bytes + 64] = {};
         __builtin_memcpy(padded, w, (groups - g) * F::bytes / 16);
@@ -46,11 +53,6 @@ inline void loadTurned(const float* from, std::size_t stride, __m512i (&to)[16])
     transpose(to);
 }
 
-// As FetchAhead of fetch_ahead-inl.h, which has the figures.
-inline void fetchAhead(const Byte* row, std::ptrdiff_t bytes) {
-    for (std::ptrdiff_t i = 0; i < bytes; i += 64) _mm_prefetch(row + 2048 + i, _MM_HINT_T0);
-}
-
 template <class F, int planes>
 void rows(const BlockProduct& p, std::size_t t) {
     const std::size_t groups = p.layout->k / F::group, stride = (groups + 15) / 16 * 16;
@@ -66,7 +68,6 @@ void rows(const BlockProduct& p, std::size_t t) {
         const std::size_t count = p.rows - j < 16 ? p.rows - j : 16;
         for (std::size_t r = 0; r < count; ++r) {
             const Byte* w = reinterpret_cast<const Byte*>(p.w) + static_cast<std::ptrdiff_t>(j + r) * p.rowBytes;
-            fetchAhead(w, p.rowBytes);
             wholeRow<F, planes>(w, x, groups, products + r * stride, least + r * stride);
         }
         __m512 c = _mm512_setzero_ps();
