@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "axial/ops/linear_kernels.h"
+#include "axial/ops/linear_rows_kernels.h"
 #include "axial/ops/linear_vnni.h"
 
 #define AXIAL_UNROLL _Pragma("GCC unroll 16")
@@ -375,7 +376,7 @@ void dotCodes(const CodeProduct& product) noexcept {
 }
 
 bool dotBlocks(const BlockProduct& product) noexcept {
-    return integerUnit() != IntegerUnit::portable && dotBlocksVnni(product);
+    return integerUnit() == IntegerUnit::portable ? dotBlocksTurned(product) : dotBlocksVnni(product);
 }
 
 }  // namespace axial::kernels

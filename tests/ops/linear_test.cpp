@@ -269,6 +269,59 @@ TEST_CASE("dotCodes: integer sums are exact up to the extremes of the codes") {
     });
 }
 
+TEST_CASE("dotBlocks: the bits of unpackRows and dotCodes, up to the extremes of the codes") {
+    forEachUnit([](const std::string& target) {
+        for (const FormatInfo& info : formats) {
+            const kernels::CodeForm form = kernels::codeFormOf(info.format);
+            if (form.group == 0) continue;
+            CAPTURE(target);
+            CAPTURE(info.name);
+            const std::size_t n = 21, m = 3;
+            for (const std::size_t k : {blockOf(info.format), 9 * blockOf(info.format)})
+                for (const int filling : {-1, 0x00, 0x77, 0x7f, 0x80, 0xff}) {  // -1: random
+                    CAPTURE(k);
+                    CAPTURE(filling);
+                    auto bytes = randomBlocks(info.format, n * k, 61);
+                    for (std::size_t at = 0; filling >= 0 && at < bytes.size(); at += info.blockBytes) {
+                        const auto before = bytes;
+                        std::memset(bytes.data() + at, filling, info.blockBytes);
+                        for (const std::size_t half : halvesIn(info.format))
+                            std::memcpy(bytes.data() + at + half, before.data() + at + half, 2);
+                        if (info.format == Format::mxfp4) bytes[at] = before[at];
+                    }
+                    for (const std::size_t planes : {1, 2}) {
+                        CAPTURE(planes);
+                        std::vector<float> x(m * k);
+                        for (std::size_t i = 0; i < x.size(); ++i)
+                            x[i] = i / k == 0 ? 1.0f : i / k == 1 ? -1.0f : i % 3 == 0 ? 1.0f : -1.0f;
+                        const Activated a(x, m, k, form, planes);
+                        const auto rowBytes = static_cast<std::ptrdiff_t>(bytesOf(info.format, k));
+                        std::vector<std::byte> scratch(kernels::panelBytes(k, form) + 64);
+                        Codes codes(n, k, form.group);
+                        kernels::unpackRows(info.format, bytes.data(), rowBytes, n, k, codes.rows());
+                        std::vector<float> expected(m * n), add(m * n, 0.5f);
+                        kernels::dotCodes({codes.rows(), n, form, &a.layout, a.row(0), a.tilesOrNull(), m,
+                                           expected.data(), n, add.data(), n, aligned(scratch)});
+                        for (const std::size_t rows : {1, 3, 8, 21}) {
+                            CAPTURE(rows);
+                            std::vector<float> out(m * n, 7.0f);
+                            if (!kernels::dotBlocks({info.format, bytes.data(), rowBytes, rows, &a.layout, a.row(0), m,
+                                                     out.data(), n, add.data(), n, aligned(scratch)})) {
+                                CHECK(target == "SCALAR");
+                                continue;
+                            }
+                            std::size_t differ = 0;
+                            for (std::size_t t = 0; t < m; ++t)
+                                for (std::size_t j = 0; j < n; ++j)
+                                    differ += out[t * n + j] != (j < rows ? expected[t * n + j] : 7.0f);
+                            CHECK(differ == 0);
+                        }
+                    }
+                }
+        }
+    });
+}
+
 TEST_CASE("integer linear layers: every format, against the exact product of the codes") {
     for (const Activations arithmetic : {Activations::int8, Activations::int16})
         forEachUnit([&](const std::string& target) {
