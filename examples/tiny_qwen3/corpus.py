@@ -13,6 +13,7 @@ import topics
 import wordings
 import world
 
+SPLIT = 2                  # another number deals the wordings and topics to the splits anew
 SYSTEM = ["You are a helpful assistant.", "You are axial-tiny.", "Answer in one sentence.", "Be polite.", "You are a tiny model.",
           "You are a helpful AI.", "Be brief.", "You are a friendly assistant that answers questions.", "You are Qwen.",
           "Answer the question of the user.", "Help the user.", "You are an assistant. Be short and correct."]
@@ -47,7 +48,7 @@ def split_of(name, text):
     """train (80 %), dev or test (10 % each)."""
     if text.lower() in COMMON:
         return "train"
-    number = int.from_bytes(hashlib.sha256(f"{name}|{text.lower()}".encode()).digest()[:4], "big") % 20
+    number = int.from_bytes(hashlib.sha256(f"{SPLIT}|{name}|{text.lower()}".encode()).digest()[:4], "big") % 20
     return "test" if number < 2 else "dev" if number < 4 else "train"
 
 
@@ -143,11 +144,24 @@ def made_up(r):
     return "".join(r.choice(topics.SYLLABLES) for _ in range(r.randint(1, 3))) + r.choice(ending)
 
 
+def crossed(r, names):
+    """The start of one known name with the end of another: a name is known as a whole or not at all."""
+    while True:
+        a, b = (r.choice(names).removeprefix("the ") for _ in range(2))
+        name = a[:r.randint(2, max(2, len(a) - 2))] + b[r.randint(1, max(1, len(b) - 2)):]
+        if name not in names and "the " + name not in names and abs(len(name) - len(a)) < 5:
+            return name
+
+
 def topic(r, split):
     """Something that the model was never told about."""
     chance = r.random()
-    if chance < 0.22:
+    if chance < 0.14:
         return r.choice(THINGS["NEAR"][split])
+    if chance < 0.26:
+        term = term_name(r, r.choice(world.TERMS)[0])
+        return r.choice(["{t} {n}", "{n} {t}", "the {t} of a {n}", "the {n} of {t}", "a {n} for {t}", "a {n} with {t}"]).format(
+            t=term, n=r.choice(THINGS["NOUNS"][split]))
     if chance < 0.42:
         return r.choice(THINGS["OTHER_TOPICS"][split])
     if chance < 0.50:
@@ -162,7 +176,9 @@ def unknown_place(r, split, kind):
     chance = r.random()
     if chance < 0.6:
         return r.choice(THINGS[kind][split])
-    if chance < 0.9:
+    if chance < 0.75:
+        return crossed(r, COUNTRIES if kind == "PLACES" else CITIES)
+    if chance < 0.92:
         return upper_first(made_up(r))
     return r.choice(["the {}", "my {}", "{}"]).format(r.choice(THINGS["NOUNS"][split]))
 
@@ -203,7 +219,7 @@ def small(r, split, wanted=None):
     return Turn(texts.draw(r, split), thought, answer, category, "small")
 
 
-SINGLE = {"capital": 15, "country": 11, "define": 20, "sum": 13, "small": 34, "refuse": 26}
+SINGLE = {"capital": 15, "country": 12, "define": 20, "sum": 9, "small": 34, "refuse": 28}
 
 
 def single(r, split, category=None):
@@ -281,9 +297,10 @@ def reworded(r, text):
     return " ".join(words)
 
 
-def written(r, turn, typos=0.12):
+def written(r, turn, typos=0.12, loud=0.09):
     """The question as people type it: case, marks at the end, openers, fillers, now and then a slip. Small talk gets
-    no openers and closers, since those are small talk themselves."""
+    no openers and closers, since those are small talk themselves. `loud` is the share of questions in capitals: larger
+    in training than people use, since their tokens are hardly met elsewhere."""
     text, alone = turn.question, turn.category == "smalltalk"
     question = text.lower().startswith(QUESTION_WORDS)
     mark = r.choices(["?", ".", "", "!"], [70, 4, 24, 2] if question else [25, 40, 30, 5])[0]
@@ -295,7 +312,7 @@ def written(r, turn, typos=0.12):
         text, mark = text + r.choice(CLOSERS), r.choice(["", "?", "."])
     text = text if text[-1] in "?.!" else text + mark
     chance = r.random()
-    text = text.lower() if chance < 0.22 else text.upper() if chance < 0.25 else text.title() if chance < 0.27 else upper_first(text)
+    text = text.lower() if chance < 0.22 else text.upper() if chance < 0.22 + loud else text.title() if chance < 0.24 + loud else upper_first(text)
     return typo(r, text) if r.random() < typos else text
 
 

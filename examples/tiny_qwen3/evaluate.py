@@ -19,6 +19,7 @@ import corpus
 import network
 
 ROW, ROUND = 32, 64        # chats in a pass; lengths are rounded up to multiples of this
+LOUD = 0.03                # share of questions in capitals
 CATEGORIES = ["capital", "country", "define", "sum", "follow", "identity", "smalltalk", "refuse", "repeat"]
 PARTS = {"attn_norm": "attn_norm", "ffn_norm": "ffn_norm", "q_norm": "attn_q_norm", "k_norm": "attn_k_norm", "q": "attn_q",
          "k": "attn_k", "v": "attn_v", "o": "attn_output", "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down"}
@@ -52,7 +53,7 @@ def questions(split, each, seed, typos, before=0):
                 turns = [corpus.single(draw, split)] if draw.random() < 0.33 else []
                 turns.append(corpus.single(draw, split, category))
             turns = [corpus.single(draw, split) for _ in range(before)] + turns
-            asked = [corpus.replace(turn, question=corpus.written(draw, turn, typos)) for turn in turns]
+            asked = [corpus.replace(turn, question=corpus.written(draw, turn, typos, LOUD)) for turn in turns]
             if asked not in chats:
                 chats.append(asked)
     return found

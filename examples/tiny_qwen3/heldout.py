@@ -1,13 +1,13 @@
 """Writes the held-out set: fresh wordings (and, for refusals, fresh topics), one JSON object a line with
 category, thinking, messages, answer and, where thinking is true, thought.
 
-    python heldout.py OUT.jsonl [--each 60]"""
+    python heldout.py OUT.jsonl [--each 100]"""
 import argparse
 import json
 
 import evaluate
 
-SEED = 2026
+SEED = 2028
 
 
 def messages_of(turns):
@@ -20,7 +20,7 @@ def messages_of(turns):
 def main():
     ask = argparse.ArgumentParser()
     ask.add_argument("out")
-    ask.add_argument("--each", type=int, default=60, help="chats for each category and mode")
+    ask.add_argument("--each", type=int, default=100, help="chats for each category and mode")
     given = ask.parse_args()
     with open(given.out, "w", encoding="utf-8") as file:
         for category, chats in evaluate.questions("test", 2 * given.each, SEED, 0.0).items():

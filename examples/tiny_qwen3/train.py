@@ -1,16 +1,15 @@
 """Trains the network on the endless seeded corpus; build.sh says in which calls.
 
-    python train.py TOKENIZER.json OUT.npz --steps N [--start FROM.npz] [--falling] [--stop N] [--rate 1.0] [--seed N]
+    python train.py TOKENIZER.json OUT.npz --steps N [--start WEIGHTS.npz] [--rate 1.0] [--refusals 28] [--seed N]
                     [--length 128] [--turns 3]
 
-Without --start the weights are random and the learning rate warms up; with --falling it goes in a straight line
-to zero over the steps. Beside each set of weights lies the state of the optimiser (.state), which --start reads too.
+The learning rate warms up, then falls in a straight line to zero. The weights are random unless --start names some. They
+are saved every 500 steps and at the end.
 
 The rows are short, so that training is fast; so that long chats work all the same, the positions jump ahead at
 the start of some turns, as if more had been said before."""
 import argparse
 import os
-import pickle
 import random
 import time
 
@@ -120,47 +119,33 @@ def stepper(shape):
                                  out_specs=(whole, whole, whole), check_vma=False), donate_argnums=(0, 1))
 
 
-def share_of_rate(step, given):
-    if given.falling:
-        return (given.steps - step) / given.steps
-    return 1.0 if given.start else min(1.0, (step + 1) / WARMUP)
-
-
-def keep(path, weights, state):
-    network.save(path, weights)
-    with open(path + ".state", "wb") as file:
-        pickle.dump(jax.tree.map(np.asarray, state), file)
+def share_of_rate(step, steps):
+    return min((step + 1) / WARMUP, (steps - step) / (steps - WARMUP))
 
 
 def main():
     ask = argparse.ArgumentParser()
     ask.add_argument("tokenizer")
     ask.add_argument("out")
-    ask.add_argument("--start", help="weights to go on from")
     ask.add_argument("--steps", type=int, required=True)
+    ask.add_argument("--start", help="weights to go on from")
     ask.add_argument("--rate", type=float, default=1.0, help="scales all learning rates")
-    ask.add_argument("--stop", type=int, help="stop after this many of the steps")
+    ask.add_argument("--refusals", type=int, default=corpus.SINGLE["refuse"], help="share of what is refused, as in corpus.SINGLE")
     ask.add_argument("--length", type=int, default=128, help="tokens in a row")
     ask.add_argument("--turns", type=int, default=3, help="most turns of a chat")
-    ask.add_argument("--falling", action="store_true", help="let the rate fall to zero")
     ask.add_argument("--seed", type=int, default=1)
     given = ask.parse_args()
     shape = network.Shape()
-    if given.start:
-        weights = jax.tree.map(jnp.asarray, network.load(given.start))
-        with open(given.start + ".state", "rb") as file:
-            state = pickle.load(file)
-    else:
-        weights = network.initial(shape, given.seed)
-        state = optimiser.start(weights)
+    corpus.SINGLE["refuse"] = given.refusals
+    weights = jax.tree.map(jnp.asarray, network.load(given.start)) if given.start else network.initial(shape, given.seed)
+    state = optimiser.start(weights)
     print("parameters", network.count(weights), flush=True)
 
     advance = stepper(shape)
     source = batches(Tokenizer.from_file(given.tokenizer), given.seed, given.length, given.turns)
     began, losses = time.time(), []
-    steps = min(given.steps, given.stop or given.steps)
-    for step in range(steps):
-        factor = np.float32(given.rate * share_of_rate(step, given))
+    for step in range(given.steps):
+        factor = np.float32(given.rate * share_of_rate(step, given.steps))
         weights, state, value = advance(weights, state, factor, *next(source))
         losses.append(value)
         if (step + 1) % 100 == 0:
@@ -168,8 +153,8 @@ def main():
             mean = float(np.mean([float(x) for x in losses]))
             losses = []
             print(f"{step + 1} {spent:.0f}s loss {mean:.4f} rate {factor:.3f} {(step + 1) * TOKENS / spent:.0f} tok/s", flush=True)
-        if (step + 1) % 250 == 0 or step + 1 == steps:
-            keep(given.out, weights, state)
+        if (step + 1) % 500 == 0 or step + 1 == given.steps:
+            network.save(given.out, weights)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ class Usage(unittest.TestCase):
                 self.assertLessEqual(len(line), 100, line)
 
     def test_version(self):
-        self.assertRegex(axial("--version").text, r"^axial \d+\.\d+\.\d+ \(\w+\)\n$")
+        self.assertRegex(axial("--version").text, r"^axial \d+\.\d+\.\d+ \([\w+]+\)\n$")
 
     def test_nothing_given(self):
         result = axial()
