@@ -101,9 +101,9 @@ HWY_INLINE int32_t DwordAt(const uint8_t* p) {
 // One number from each row.
 template <class T>
 HWY_INLINE VI Gathered(const T (&x)[lanes]) {
-#if HWY_ARCH_X86 && HWY_MAX_BYTES >= 32
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
     return VI{_mm256_setr_epi32(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7])};
-#elif HWY_ARCH_X86
+#elif HWY_TARGET == HWY_SSE4
     return VI{_mm_setr_epi32(x[0], x[1], x[2], x[3])};
 #else
     HWY_ALIGN int32_t all[lanes];

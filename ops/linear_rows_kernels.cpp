@@ -17,6 +17,11 @@ namespace axial::kernels::HWY_NAMESPACE {
 
 bool DotBlocks(const BlockProduct&) { return false; }
 
+#elif HWY_TARGET == HWY_AVX3 && (HWY_TARGETS & HWY_AVX2)
+
+// Wider vectors would want more rows side by side; the bits are the same.
+bool DotBlocks(const BlockProduct& p) { return dotBlocksAVX2(p); }
+
 #else
 
 using DS = hn::Repartition<int16_t, DI>;
@@ -26,7 +31,7 @@ using VS = hn::Vec<DS>;
 HWY_INLINE VS MaddBytes(VB u, VB s) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
     return VS{_mm256_maddubs_epi16(u.raw, s.raw)};
-#elif HWY_ARCH_X86
+#elif HWY_TARGET == HWY_SSE4
     return VS{_mm_maddubs_epi16(u.raw, s.raw)};
 #else
     const DS d;
@@ -39,7 +44,7 @@ HWY_INLINE VS MaddBytes(VB u, VB s) {
 HWY_INLINE VI MaddWords(VS a, VS b) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
     return VI{_mm256_madd_epi16(a.raw, b.raw)};
-#elif HWY_ARCH_X86
+#elif HWY_TARGET == HWY_SSE4
     return VI{_mm_madd_epi16(a.raw, b.raw)};
 #else
     const DI d;
@@ -52,7 +57,7 @@ HWY_INLINE VI MaddWords(VS a, VS b) {
 template <class V>
 HWY_INLINE V Plus(V acc, V x) {
     V sum = hn::Add(acc, x);
-#if HWY_ARCH_X86 && HWY_COMPILER_GCC_ACTUAL
+#if HWY_COMPILER_GCC_ACTUAL && (HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3)
     asm("" : "+x"(sum.raw));
 #endif
     return sum;
@@ -277,7 +282,7 @@ bool DotBlocks(const BlockProduct& p) {
     }
 }
 
-#endif  // HWY_TARGET == HWY_SCALAR
+#endif
 
 }  // namespace axial::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -285,6 +290,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace axial::kernels {
 HWY_EXPORT(DotBlocks);
+#if HWY_TARGETS & HWY_AVX2
+bool dotBlocksAVX2(const BlockProduct& product) noexcept { return N_AVX2::DotBlocks(product); }
+#endif
 bool dotBlocksTurned(const BlockProduct& product) noexcept { return HWY_DYNAMIC_DISPATCH(DotBlocks)(product); }
 }  // namespace axial::kernels
 #endif

@@ -6,5 +6,7 @@ namespace axial::kernels {
 
 // dotBlocks by it; false for a format that it has no kernel for, and always without vectors.
 bool dotBlocksTurned(const BlockProduct&) noexcept;
+// What AVX2 has for it, for AVX3.
+bool dotBlocksAVX2(const BlockProduct&) noexcept;
 
 }  // namespace axial::kernels
