@@ -8,7 +8,27 @@
 namespace axial::cli {
 namespace {
 
-// "512,1024", "64-512*2", "0-100+50".
+struct Shape {
+    std::size_t prompt, generate;
+};
+
+std::vector<Shape> shapesIn(const Options& options) {
+    std::vector<Shape> shapes;
+    for (const std::size_t n : numbersIn(options.benchPrompt))
+        if (n > 0) shapes.push_back({n, 0});
+    for (const std::size_t n : numbersIn(options.benchGenerate))
+        if (n > 0) shapes.push_back({0, n});
+    for (const std::string& text : options.benchPairs) {
+        const std::vector<std::size_t> pair = numbersIn(text);
+        if (pair.size() != 2) throw UsageError("-pg: \"" + text + "\" is not two numbers, as in 512,128");
+        if (pair[0] + pair[1] > 0) shapes.push_back({pair[0], pair[1]});
+    }
+    if (shapes.empty()) throw UsageError("there is nothing to measure: -p, -n and -pg are all 0");
+    return shapes;
+}
+
+}  // namespace
+
 std::vector<std::size_t> numbersIn(const std::string& list) {
     std::vector<std::size_t> numbers;
     const auto read = [&list](std::string_view text) {
@@ -36,27 +56,6 @@ std::vector<std::size_t> numbersIn(const std::string& list) {
     }
     return numbers;
 }
-
-struct Shape {
-    std::size_t prompt, generate;
-};
-
-std::vector<Shape> shapesIn(const Options& options) {
-    std::vector<Shape> shapes;
-    for (const std::size_t n : numbersIn(options.benchPrompt))
-        if (n > 0) shapes.push_back({n, 0});
-    for (const std::size_t n : numbersIn(options.benchGenerate))
-        if (n > 0) shapes.push_back({0, n});
-    for (const std::string& text : options.benchPairs) {
-        const std::vector<std::size_t> pair = numbersIn(text);
-        if (pair.size() != 2) throw UsageError("-pg: \"" + text + "\" is not two numbers, as in 512,128");
-        if (pair[0] + pair[1] > 0) shapes.push_back({pair[0], pair[1]});
-    }
-    if (shapes.empty()) throw UsageError("there is nothing to measure: -p, -n and -pg are all 0");
-    return shapes;
-}
-
-}  // namespace
 
 std::string BenchTest::name() const {
     std::string text;

@@ -19,6 +19,9 @@ struct BenchTest {
     std::string name() const;
 };
 
+// "512,1024", "64-512*2", "0-100+50". UsageError for what is none of these.
+std::vector<std::size_t> numbersIn(const std::string& list);
+
 // Every combination of the flags' lists, in llama-bench's order. UsageError for a list that cannot be read.
 std::vector<BenchTest> planOf(const Options& options);
 

@@ -25,6 +25,10 @@ std::span<const Command> allCommands() {
          "them "
          "is not part of the time.",
          runBench},
+        {opbench, "opbench", "axial opbench [--op OP,...] [--format FORMAT,...] [--axes AXIS=N,...] [--from MODEL]",
+         "Measure each op by Google Benchmark: GB/s read, multiply-accumulates a second, and their shares of what this "
+         "machine can do, measured in the same process.",
+         runOpBench},
     };
     return commands;
 }

@@ -14,6 +14,7 @@ int runTokenize(const Options&);
 int runDetokenize(const Options&);
 int runLogits(const Options&);
 int runBench(const Options&);
+int runOpBench(const Options&);
 
 struct Command {
     unsigned bit;  // in Flag::commands

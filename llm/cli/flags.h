@@ -21,6 +21,7 @@ enum : unsigned {
     detokenize = 16,
     logits = 32,
     bench = 64,
+    opbench = 128,
 };
 
 // Where a flag's value goes; a bool is a switch without a value, a vector takes the flag several times.

@@ -47,6 +47,11 @@ struct Options {
     std::vector<std::string> benchPairs;
     std::int64_t repetitions = 5;
     bool noWarmup = false, progress = false;
+
+    // Opbench; -t, -r and -o are those of bench.
+    std::optional<std::string> benchOps, benchFormats, benchAxes, benchTarget, benchFrom;
+    std::optional<double> minTime;
+    bool cached = false;
 };
 
 }  // namespace axial::cli

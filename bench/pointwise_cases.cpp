@@ -1,0 +1,47 @@
+// add and swiglu.
+#include "axial/bench/float_view.h"
+#include "axial/bench/op_cases.h"
+#include "axial/ops/axes.h"
+#include "axial/ops/elementwise.h"
+
+namespace axial::bench {
+namespace {
+
+using axes::seq;
+inline constexpr Axis<"embed"> embed;
+inline constexpr Axis<"ff"> ff;
+
+// An op of two tensors [seq, X], with `perValue` products for each value of the result.
+template <auto X, class Op>
+OpCase pairCase(std::string name, std::size_t m, std::size_t n, double perValue, bool cached, Op op) {
+    const std::size_t bytes = m * n * sizeof(float), half = (bytes + 127) / 128 * 128;
+    return {.op = std::move(name),
+            .layer = {},
+            .format = Format::f32,
+            .axes = {{"seq", m}, {std::string(X.name), n}},
+            .activations = {},
+            .cached = cached,
+            .bytes = 2 * static_cast<double>(bytes),
+            .products = perValue * static_cast<double>(m * n),
+            .arithmetic = Arithmetic::float32,
+            .operandBytes = 2 * half,
+            .prepare = [=](const Memory& memory) {
+                return [=, places = Places(memory, 2 * half, cached)]() mutable {
+                    const std::byte* place = places.next();
+                    static_cast<void>(op(floatsAt<seq, X>(place, {m, n}), floatsAt<seq, X>(place + half, {m, n})));
+                };
+            }};
+}
+
+}  // namespace
+
+void addPointwiseCases(Cases& cases, const Shapes& shapes, const Selection& selection) {
+    for (const std::size_t m : seqOf(selection, {1, 512}))
+        cases.push_back(pairCase<embed>("add", m, shapes.embed, 1, selection.cached,
+                                        [](const auto& x, const auto& y) { return add(x, y); }));
+    for (const std::size_t m : seqOf(selection, {1, 512}))
+        cases.push_back(pairCase<ff>("swiglu", m, shapes.ff, 2, selection.cached,
+                                     [](const auto& x, const auto& y) { return swiglu(x, y); }));
+}
+
+}  // namespace axial::bench
