@@ -35,17 +35,12 @@ struct BlockRows {
     const uint8_t* first;
     ptrdiff_t stride, three;  // from row to row, and three times as much
     HWY_INLINE BlockRows From(size_t bytes) const { return {first + bytes, stride, three}; }
-    // f(p) for each row's bytes at `offset`, in an array.
+    // f(r, p) for each row r and its bytes at `offset`.
     template <class F>
-    HWY_INLINE auto Each(size_t offset, const F& f) const {
+    HWY_INLINE void Each(size_t offset, const F& f) const {
         const uint8_t *p = first + offset, *q = p + 4 * stride;
-        struct {
-            decltype(f(p)) at[lanes];
-        } all;
-        all.at[0] = f(p), all.at[1] = f(p + stride), all.at[2] = f(p + 2 * stride), all.at[3] = f(p + three);
-        if constexpr (lanes == 8)
-            all.at[4] = f(q), all.at[5] = f(q + stride), all.at[6] = f(q + 2 * stride), all.at[7] = f(q + three);
-        return all;
+        f(0, p), f(1, p + stride), f(2, p + 2 * stride), f(3, p + three);
+        if (lanes == 8) f(4, q), f(5, q + stride), f(6, q + 2 * stride), f(7, q + three);
     }
 };
 
@@ -73,14 +68,16 @@ HWY_INLINE VI HighNibbles(VI v) { return LowNibbles(Right<4>(v)); }
 HWY_INLINE void Turn(const BlockRows& w, size_t offset, VI* v) {
     const DI d;
     const hn::Repartition<uint64_t, DI> pairs;
-    const auto x = w.Each(offset, [](const uint8_t* p) HWY_ATTR { return hn::LoadU(hn::Full128<uint8_t>(), p); });
+    const hn::Full128<uint8_t> sixteen;
+    hn::Vec<decltype(sixteen)> x[lanes];
+    w.Each(offset, [&](int row, const uint8_t* p) HWY_ATTR { x[row] = hn::LoadU(sixteen, p); });
     VI r[4];
     AXIAL_UNROLL
     for (int i = 0; i < 4; ++i) {
 #if HWY_MAX_BYTES >= 32
-        r[i] = Bits(hn::Combine(DB(), x.at[i + 4], x.at[i]));
+        r[i] = Bits(hn::Combine(DB(), x[i + 4], x[i]));
 #else
-        r[i] = Bits(x.at[i]);
+        r[i] = Bits(x[i]);
 #endif
     }
     const auto ab = hn::BitCast(pairs, hn::InterleaveLower(d, r[0], r[1]));
@@ -93,11 +90,6 @@ HWY_INLINE void Turn(const BlockRows& w, size_t offset, VI* v) {
     v[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, AB, CD));
 }
 
-HWY_INLINE int32_t DwordAt(const uint8_t* p) {
-    int32_t v;
-    memcpy(&v, p, 4);
-    return v;
-}
 // One number from each row.
 template <class T>
 HWY_INLINE VI Gathered(const T (&x)[lanes]) {
@@ -112,7 +104,11 @@ HWY_INLINE VI Gathered(const T (&x)[lanes]) {
 #endif
 }
 // The dword at `offset` of each row.
-HWY_INLINE VI Dwords(const BlockRows& w, size_t offset) { return Gathered(w.Each(offset, DwordAt).at); }
+HWY_INLINE VI Dwords(const BlockRows& w, size_t offset) {
+    int32_t x[lanes];
+    w.Each(offset, [&](int row, const uint8_t* p) { memcpy(x + row, p, 4); });
+    return Gathered(x);
+}
 
 // The floats of the halves in the lower 16 bits, as f16ToF32 has them but for the payload of a NaN.
 HWY_INLINE VF Halves(VI v) {
@@ -129,16 +125,13 @@ HWY_INLINE VF Halves(VI v) {
 }
 // The half at `offset` of each row.
 HWY_INLINE VF HalvesAt(const BlockRows& w, size_t offset) {
-    const auto x = w.Each(offset, [](const uint8_t* p) {
-        uint16_t half;
-        memcpy(&half, p, 2);
-        return half;
-    });
+    uint16_t x[lanes];
+    w.Each(offset, [&](int row, const uint8_t* p) { memcpy(x + row, p, 2); });
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
-    const auto at = [&](int r) { return static_cast<int16_t>(x.at[r]); };
+    const auto at = [&](int r) { return static_cast<int16_t>(x[r]); };
     return VF{_mm256_cvtph_ps(_mm_setr_epi16(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)))};
 #else
-    return Halves(Gathered(x.at));
+    return Halves(Gathered(x));
 #endif
 }
 // The floats of the lower halves of each lane, and of the upper ones.
@@ -180,26 +173,27 @@ HWY_INLINE void PutScaledSigned(VF d, VI bytes, float* to) {
 
 // Each format below says how many codes share a scale, how many codes and bytes a block has, how many steps a block is
 // multiplied in, the largest unsigned code and the one that stands for 0. `Scale` writes what belongs to the groups of
-// a block. `Step` turns the bytes of step i, the steps of a block one after the other; Code(g, q) are codes 4 q to
-// 4 q + 3 of group g of the step.
+// a block. `Step` turns the bytes of step i into `vectors` vectors, the steps of a block one after the other; of these
+// Code(v, g, q) takes codes 4 q to 4 q + 3 of group g of the step.
 struct Q8_0 {
-    static constexpr int group = 32, block = 32, steps = 1, bytes = 34, largest = 255, zero = 128;
+    static constexpr int group = 32, block = 32, steps = 1, bytes = 34, vectors = 8, largest = 255, zero = 128;
     static constexpr bool minimum = false;
     static HWY_INLINE void Scale(const BlockRows& w, Scales& to) { Put(HalvesAt(w, 0), to.scale, 0); }
-    VI v[8];
-    HWY_INLINE void Step(const BlockRows& w, size_t) {
+    static HWY_INLINE void Step(const BlockRows& w, size_t, VI* v) {
         Turn(w, 2, v);
         Turn(w, 18, v + 4);
     }
-    HWY_INLINE VI Code(int, int q) const { return hn::Xor(v[q], hn::Set(DI(), static_cast<int32_t>(0x80808080u))); }
+    static HWY_INLINE VI Code(const VI* v, int, int q) {
+        return hn::Xor(v[q], hn::Set(DI(), static_cast<int32_t>(0x80808080u)));
+    }
 };
 
 // 32 codes in the nibbles of 16 bytes: first the low ones, then the high ones.
 template <int offset>
 struct Nibbles {
-    VI v[4];
-    HWY_INLINE void Step(const BlockRows& w, size_t) { Turn(w, offset, v); }
-    HWY_INLINE VI Code(int, int q) const { return q < 4 ? LowNibbles(v[q]) : HighNibbles(v[q - 4]); }
+    static constexpr int vectors = 4;
+    static HWY_INLINE void Step(const BlockRows& w, size_t, VI* v) { Turn(w, offset, v); }
+    static HWY_INLINE VI Code(const VI* v, int, int q) { return q < 4 ? LowNibbles(v[q]) : HighNibbles(v[q - 4]); }
 };
 struct Q4_0 : Nibbles<2> {
     static constexpr int group = 32, block = 32, steps = 1, bytes = 18, largest = 15, zero = 8;
@@ -218,19 +212,19 @@ struct Q4_1 : Nibbles<4> {
 // The same with a fifth bit of each code in a dword before them.
 template <int offset>
 struct FiveBits : Nibbles<offset> {
-    VI fifth[4];  // four times byte b of the dword
-    HWY_INLINE void Step(const BlockRows& w, size_t i) {
-        Nibbles<offset>::Step(w, i);
+    static constexpr int vectors = 8;  // the last four: four times byte b of the dword
+    static HWY_INLINE void Step(const BlockRows& w, size_t i, VI* v) {
+        Nibbles<offset>::Step(w, i, v);
         HWY_ALIGN static constexpr uint8_t spread[16] = {0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12};
         const VB all = Bytes(Dwords(w, offset - 4)), first = hn::LoadDup128(DB(), spread);
         AXIAL_UNROLL
         for (int b = 0; b < 4; ++b)
-            fifth[b] = Bits(hn::TableLookupBytes(all, hn::Add(first, hn::Set(DB(), static_cast<uint8_t>(b)))));
+            v[4 + b] = Bits(hn::TableLookupBytes(all, hn::Add(first, hn::Set(DB(), static_cast<uint8_t>(b)))));
     }
-    HWY_INLINE VI Code(int g, int q) const {
+    static HWY_INLINE VI Code(const VI* v, int g, int q) {
         const VB bits = Bytes(hn::Set(DI(), static_cast<int32_t>(q % 2 == 0 ? 0x08040201u : 0x80402010u)));
-        const auto set = hn::Eq(hn::And(Bytes(fifth[q / 2]), bits), bits);
-        return hn::Or(Nibbles<offset>::Code(g, q), Bits(hn::IfThenElseZero(set, hn::Set(DB(), 16))));
+        const auto set = hn::Eq(hn::And(Bytes(v[4 + q / 2]), bits), bits);
+        return hn::Or(Nibbles<offset>::Code(v, g, q), Bits(hn::IfThenElseZero(set, hn::Set(DB(), 16))));
     }
 };
 struct Q5_0 : FiveBits<6> {
@@ -250,21 +244,21 @@ struct Q5_1 : FiveBits<8> {
 // Nibbles that stand for the numbers of a table, `zero` being added to each.
 template <int offset>
 struct Levels : Nibbles<offset> {
-    VB table;
-    HWY_INLINE void SetTable(const int8_t* levels, uint8_t zero) {
-        table = hn::Add(hn::LoadDup128(DB(), reinterpret_cast<const uint8_t*>(levels)), hn::Set(DB(), zero));
+    static constexpr int vectors = 5;  // the last one: the table
+    static HWY_INLINE VI Table(const int8_t* levels, uint8_t zero) {
+        return Bits(hn::Add(hn::LoadDup128(DB(), reinterpret_cast<const uint8_t*>(levels)), hn::Set(DB(), zero)));
     }
-    HWY_INLINE VI Code(int g, int q) const {
-        return Bits(hn::TableLookupBytes(table, Bytes(Nibbles<offset>::Code(g, q))));
+    static HWY_INLINE VI Code(const VI* v, int g, int q) {
+        return Bits(hn::TableLookupBytes(Bytes(v[4]), Bytes(Nibbles<offset>::Code(v, g, q))));
     }
 };
 struct IQ4_NL : Levels<2> {
     static constexpr int group = 32, block = 32, steps = 1, bytes = 18, largest = 255, zero = 128;
     static constexpr bool minimum = false;
     static HWY_INLINE void Scale(const BlockRows& w, Scales& to) { Put(HalvesAt(w, 0), to.scale, 0); }
-    HWY_INLINE void Step(const BlockRows& w, size_t i) {
-        Nibbles<2>::Step(w, i);
-        SetTable(iq4Levels.data(), zero);
+    static HWY_INLINE void Step(const BlockRows& w, size_t i, VI* v) {
+        Nibbles<2>::Step(w, i, v);
+        v[4] = Table(iq4Levels.data(), zero);
     }
 };
 struct MXFP4 : Levels<1> {
@@ -277,9 +271,9 @@ struct MXFP4 : Levels<1> {
         const VI small = Left<21>(hn::Add(e, one)), normal = Left<23>(hn::Sub(e, one));
         Put(hn::BitCast(DF(), hn::IfThenElse(hn::Gt(hn::Set(d, 2), e), small, normal)), to.scale, 0);
     }
-    HWY_INLINE void Step(const BlockRows& w, size_t i) {
-        Nibbles<1>::Step(w, i);
-        SetTable(fp4Levels.data(), zero);
+    static HWY_INLINE void Step(const BlockRows& w, size_t i, VI* v) {
+        Nibbles<1>::Step(w, i, v);
+        v[4] = Table(fp4Levels.data(), zero);
     }
 };
 struct IQ4_XS : Levels<0> {
@@ -297,9 +291,9 @@ struct IQ4_XS : Levels<0> {
             Put(hn::Mul(d, hn::ConvertTo(f, hn::Sub(scale, hn::Set(DI(), 32)))), to.scale, g);
         }
     }
-    HWY_INLINE void Step(const BlockRows& w, size_t i) {
-        Nibbles<0>::Step(w.From(8 + 16 * i), i);
-        SetTable(iq4Levels.data(), zero);
+    static HWY_INLINE void Step(const BlockRows& w, size_t i, VI* v) {
+        Nibbles<0>::Step(w.From(8 + 16 * i), i, v);
+        v[4] = Table(iq4Levels.data(), zero);
     }
 };
 
@@ -319,12 +313,12 @@ HWY_INLINE void SixBits(const BlockRows& w, Scales& to) {
 // 64 codes in the nibbles of 32 bytes: one group in the low ones, the next in the high ones.
 template <int offset>
 struct PairsOfGroups {
-    VI v[8];
-    HWY_INLINE void Step(const BlockRows& w, size_t i) {
+    static constexpr int vectors = 8;
+    static HWY_INLINE void Step(const BlockRows& w, size_t i, VI* v) {
         Turn(w, offset + 32 * i, v);
         Turn(w, offset + 16 + 32 * i, v + 4);
     }
-    HWY_INLINE VI Code(int g, int q) const { return g == 0 ? LowNibbles(v[q]) : HighNibbles(v[q]); }
+    static HWY_INLINE VI Code(const VI* v, int g, int q) { return g == 0 ? LowNibbles(v[q]) : HighNibbles(v[q]); }
 };
 struct Q4_K : PairsOfGroups<16> {
     static constexpr int group = 32, block = 256, steps = 4, bytes = 144, largest = 15, zero = 0;
@@ -335,20 +329,20 @@ struct Q5_K : PairsOfGroups<48> {
     static constexpr int group = 32, block = 256, steps = 4, bytes = 176, largest = 31, zero = 0;
     static constexpr bool minimum = true;
     static HWY_INLINE void Scale(const BlockRows& w, Scales& to) { SixBits(w, to); }
-    VI fifth[8];  // bit g of each byte is that of group g of the step
-    HWY_INLINE void Step(const BlockRows& w, size_t i) {
-        PairsOfGroups<48>::Step(w, i);
+    static constexpr int vectors = 16;  // the last eight: bit g of each byte is that of group g of the step
+    static HWY_INLINE void Step(const BlockRows& w, size_t i, VI* v) {
+        PairsOfGroups<48>::Step(w, i, v);
         if (i == 0) {
-            Turn(w, 16, fifth);
-            Turn(w, 32, fifth + 4);
+            Turn(w, 16, v + 8);
+            Turn(w, 32, v + 12);
         } else {
             AXIAL_UNROLL
-            for (int q = 0; q < 8; ++q) fifth[q] = Right<2>(fifth[q]);
+            for (int q = 8; q < 16; ++q) v[q] = Right<2>(v[q]);
         }
     }
-    HWY_INLINE VI Code(int g, int q) const {
-        const VI bit = Mask(g == 0 ? Left<4>(fifth[q]) : Left<3>(fifth[q]), 0x10101010u);
-        return hn::Or(PairsOfGroups<48>::Code(g, q), bit);
+    static HWY_INLINE VI Code(const VI* v, int g, int q) {
+        const VI bit = Mask(g == 0 ? Left<4>(v[8 + q]) : Left<3>(v[8 + q]), 0x10101010u);
+        return hn::Or(PairsOfGroups<48>::Code(v, g, q), bit);
     }
 };
 
@@ -362,25 +356,25 @@ struct Q6_K {
         Turn(w, 192, v);
         for (size_t i = 0; i < 4; ++i) PutScaledSigned(d, v[i], to.scale + 4 * lanes * i);
     }
-    VI nibbles[16], upper[8];
-    HWY_INLINE void Step(const BlockRows& w, size_t i) {
-        for (size_t j = 0; j < 4; ++j) Turn(w, 64 * i + 16 * j, nibbles + 4 * j);
-        for (size_t j = 0; j < 2; ++j) Turn(w, 128 + 32 * i + 16 * j, upper + 4 * j);
+    static constexpr int vectors = 24;  // the last eight: two upper bits each
+    static HWY_INLINE void Step(const BlockRows& w, size_t i, VI* v) {
+        for (size_t j = 0; j < 4; ++j) Turn(w, 64 * i + 16 * j, v + 4 * j);
+        for (size_t j = 0; j < 2; ++j) Turn(w, 128 + 32 * i + 16 * j, v + 16 + 4 * j);
     }
-    HWY_INLINE VI Code(int g, int q) const {
-        const VI low = nibbles[g % 4 * 4 + q], high = upper[g % 2 * 4 + q];
+    static HWY_INLINE VI Code(const VI* v, int g, int q) {
+        const VI low = v[g % 4 * 4 + q], high = v[16 + g % 2 * 4 + q];
         const VI two = g < 2 ? Left<4>(high) : g < 4 ? Left<2>(high) : g < 6 ? high : Right<2>(high);
         return hn::Or(g < 4 ? LowNibbles(low) : HighNibbles(low), Mask(two, 0x30303030u));
     }
 };
 template <int offset>
 struct TwoBits {
-    VI v[8];
-    HWY_INLINE void Step(const BlockRows& w, size_t i) {
+    static constexpr int vectors = 8;
+    static HWY_INLINE void Step(const BlockRows& w, size_t i, VI* v) {
         Turn(w, offset + 32 * i, v);
         Turn(w, offset + 16 + 32 * i, v + 4);
     }
-    HWY_INLINE VI Code(int g, int q) const {
+    static HWY_INLINE VI Code(const VI* v, int g, int q) {
         const VI all = v[g % 2 * 4 + q];
         return Mask(g < 2 ? all : g < 4 ? Right<2>(all) : g < 6 ? Right<4>(all) : Right<6>(all), 0x03030303u);
     }
@@ -416,21 +410,21 @@ struct Q3_K : TwoBits<32> {
         put(Right<4>(a), c, 2);
         put(Right<4>(b), Right<2>(c), 3);
     }
-    VI third[8];  // bit j of each byte is that of groups 2 j and 2 j + 1 of the step
-    HWY_INLINE void Step(const BlockRows& w, size_t i) {
-        TwoBits<32>::Step(w, i);
+    static constexpr int vectors = 16;  // the last eight: bit j of each byte is that of groups 2 j and 2 j + 1
+    static HWY_INLINE void Step(const BlockRows& w, size_t i, VI* v) {
+        TwoBits<32>::Step(w, i, v);
         if (i == 0) {
-            Turn(w, 0, third);
-            Turn(w, 16, third + 4);
+            Turn(w, 0, v + 8);
+            Turn(w, 16, v + 12);
         } else {
             AXIAL_UNROLL
-            for (int q = 0; q < 8; ++q) third[q] = Right<4>(third[q]);
+            for (int q = 8; q < 16; ++q) v[q] = Right<4>(v[q]);
         }
     }
-    HWY_INLINE VI Code(int g, int q) const {
-        const VI all = third[g % 2 * 4 + q];
+    static HWY_INLINE VI Code(const VI* v, int g, int q) {
+        const VI all = v[8 + g % 2 * 4 + q];
         const VI bit = g < 2 ? Left<2>(all) : g < 4 ? Left<1>(all) : g < 6 ? all : Right<1>(all);
-        return hn::Or(TwoBits<32>::Code(g, q), Mask(bit, 0x04040404u));
+        return hn::Or(TwoBits<32>::Code(v, g, q), Mask(bit, 0x04040404u));
     }
 };
 

@@ -82,7 +82,7 @@ struct Activated {
 
 // The integer products of groups g to g + count - 1 of a step. Several sums side by side: one alone waits for itself.
 template <class F, int planes, int count>
-HWY_INLINE void GroupSums(const F& step, const Activated& x, int g, VI* sum) {
+HWY_INLINE void GroupSums(const VI* v, const Activated& x, int g, VI* sum) {
     const DS d;
     AXIAL_UNROLL
     for (int i = 0; i < count; ++i) sum[i] = F::zero != 0 ? hn::Set(DI(), x.correction[g + i]) : hn::Zero(DI());
@@ -92,7 +92,7 @@ HWY_INLINE void GroupSums(const F& step, const Activated& x, int g, VI* sum) {
             AXIAL_UNROLL
             for (int i = 0; i < count; ++i) {
                 const int16_t* wide = x.wide + (g + i) * F::group + 4 * q;
-                const VI codes = step.Code(g + i, q);
+                const VI codes = F::Code(v, g + i, q);
                 const VS even = hn::BitCast(d, Mask(codes, 0x00ff00ffu));
                 const VS odd = hn::BitCast(d, hn::ShiftRight<8>(hn::BitCast(hn::RebindToUnsigned<DS>(), codes)));
                 sum[i] = Plus(sum[i], MaddWords(even, hn::BitCast(d, Four(wide))));
@@ -110,7 +110,7 @@ HWY_INLINE void GroupSums(const F& step, const Activated& x, int g, VI* sum) {
             for (int q = first; q < first + part; ++q) {
                 AXIAL_UNROLL
                 for (int i = 0; i < count; ++i) {
-                    const VB code = Bytes(step.Code(g + i, q));
+                    const VB code = Bytes(F::Code(v, g + i, q));
                     const int at = (g + i) * F::group + 4 * q;
                     const VS one = MaddBytes(code, Bytes(Four(x.codes + at)));
                     high[i] = q == first ? one : Plus(high[i], one);
@@ -131,13 +131,13 @@ HWY_INLINE void GroupSums(const F& step, const Activated& x, int g, VI* sum) {
 
 // The rule of linear_kernels.h for the groups of a step; `at` of the block's groups come before them.
 template <class F, int planes>
-HWY_INLINE VF Groups(const F& step, const Scales& w, size_t at, const Activated& x, VF c) {
+HWY_INLINE VF Groups(const VI* v, const Scales& w, size_t at, const Activated& x, VF c) {
     constexpr int groups = F::block / F::steps / F::group, count = groups < 2 ? 1 : 2;
     const DF f;
     AXIAL_UNROLL
     for (int first = 0; first < groups; first += count) {
         VI sum[count];
-        GroupSums<F, planes, count>(step, x, first, sum);
+        GroupSums<F, planes, count>(v, x, first, sum);
         AXIAL_UNROLL
         for (int i = 0; i < count; ++i) {
             const int g = first + i;
@@ -191,7 +191,7 @@ template <class F, int planes, bool alone>
 HWY_NOINLINE void Rows(const BlockRows& w, const uint8_t* ahead, size_t k, const Activated* x, size_t m, float* out) {
     const DF f;
     Scales scales;
-    F step;
+    VI v[F::vectors];
     VF c = hn::Zero(f);
     for (size_t t = 0; t < m; ++t) hn::Store(c, f, out + lanes * t);
     for (size_t b = 0; b < k / F::block; ++b) {
@@ -202,13 +202,13 @@ HWY_NOINLINE void Rows(const BlockRows& w, const uint8_t* ahead, size_t k, const
         for (size_t i = 0; i < F::steps; ++i) {
             constexpr size_t codes = F::block / F::steps;
             const size_t at = b * F::block + i * codes, g = i * codes / F::group;
-            step.Step(block, i);
+            F::Step(block, i, v);
             if (alone) {
-                c = Groups<F, planes>(step, scales, g, x[0].From(at, F::group), c);
+                c = Groups<F, planes>(v, scales, g, x[0].From(at, F::group), c);
                 continue;
             }
             for (size_t t = 0; t < m; ++t) {
-                c = Groups<F, planes>(step, scales, g, x[t].From(at, F::group), hn::Load(f, out + lanes * t));
+                c = Groups<F, planes>(v, scales, g, x[t].From(at, F::group), hn::Load(f, out + lanes * t));
                 hn::Store(c, f, out + lanes * t);
             }
         }
