@@ -6,8 +6,9 @@
 
 What is compared is an op's share of the machine's limits, which opbench measures in the same process, so that a baseline
 holds on other machines of the kind. Of the two shares, the one that was larger in the baseline counts: it is what
-bounds the op. The medians of the runs are compared; an op has fallen if its median is below the baseline by more than
-the tolerance, and its best run too. If the best run is not, the verdict is "noisy", and it is to be measured again.
+bounds the op. The medians of the runs are compared, as shares of the best limits that any run has measured: whatever
+else the machine does makes both lower. An op has fallen if its median is below the baseline by more than the tolerance,
+and its best run too. If the best run is not, the verdict is "noisy", and it is to be measured again.
 
 Exit code: 0 nothing has fallen, 1 something has, or was not measured, 2 there is nothing to compare.
 """
@@ -21,7 +22,8 @@ import sys
 BASELINE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "baseline.json")
 # What tells rows apart. The axes are compared as text.
 KEY = ("op", "layer", "format", "activations", "axes", "cached", "threads", "target")
-SHARES = ("read_share", "mac_share")
+# A share, and the rate and the limit that it is made of.
+SHARES = {"read_share": ("gb_s", "read_limit_gb_s"), "mac_share": ("gmac_s", "mac_limit_gmac_s")}
 
 
 def key_of(row):
@@ -43,10 +45,17 @@ def by_key(runs):
     return rows
 
 
+def shares_of(rows, share):
+    """Of the same row of several runs: each rate as a share of the best limit."""
+    rate, limit = SHARES[share]
+    best = max(row[limit] for row in rows)
+    return [row[rate] / best for row in rows]
+
+
 def baseline_of(runs):
     """The rows of a baseline: the medians of the runs."""
     return [{**{name: rows[0][name] for name in KEY},
-             **{share: round(statistics.median(row[share] for row in rows), 6) for share in SHARES}}
+             **{share: round(statistics.median(shares_of(rows, share)), 6) for share in SHARES}}
             for rows in by_key(runs).values()]
 
 
@@ -59,10 +68,10 @@ def compare(baseline, runs, tolerance):
         if row["target"] not in targets:
             continue
         share = max(SHARES, key=lambda name: row[name])
-        ratios = [now[share] / row[share] for now in measured.get(key_of(row), [])]
-        if not ratios:
+        if key_of(row) not in measured:
             verdicts.append(("not measured", None, row))
             continue
+        ratios = [now / row[share] for now in shares_of(measured[key_of(row)], share)]
         ratio = statistics.median(ratios)
         verdict = "as before"
         if ratio < 1 - tolerance:

@@ -13,7 +13,7 @@ struct Family {
 };
 const std::vector<Family>& families() {
     static const std::vector<Family> list = {
-        {{"dot"}, addLinearCases},
+        {{"dot", "swigluDot"}, addLinearCases},
         {{"groupedAttention"}, addAttentionCases},
         {{"rmsNormMul", "ropeHalf", "rmsNormMulRopeHalf", "softmax"}, addRowCases},
         {{"add", "swiglu"}, addPointwiseCases},

@@ -18,7 +18,7 @@ std::string_view nameOf(Activations);
 // One op on one shape.
 struct OpCase {
     std::string op;
-    std::string layer;  // of dot: what the model calls the weights
+    std::string layer;  // of dot and swigluDot: what the model calls the weights
     Format format;      // of the weights, of keys and values, or of the table; else F32
     std::vector<AxisExtent> axes;
     std::optional<Activations> activations;  // where it makes a difference

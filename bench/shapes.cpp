@@ -57,9 +57,9 @@ Shapes qwen3Shapes(std::span<const Format> formats, std::span<const AxisExtent> 
         s.layers.push_back({"attn_q", format, {head, channel}, {embed}});
         s.layers.push_back({"attn_k", format, {kvHead, channel}, {embed}});  // and attn_v
         s.layers.push_back({"attn_output", format, {embed}, {head, channel}});
-        s.layers.push_back({"ffn_gate", format, {ff}, {embed}});  // and ffn_up
+        s.layers.push_back({"ffn_gate", format, {ff}, {embed}, false, true});
         s.layers.push_back({"ffn_down", format, {embed}, {ff}});
-        s.layers.push_back({"output", format, {vocab}, {embed}, true});
+        s.layers.push_back({"output", format, {vocab}, {embed}, true, false});
     }
     return s;
 }

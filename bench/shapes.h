@@ -30,6 +30,7 @@ struct LinearLayer {
     Format format;
     std::vector<AxisExtent> out, in;
     bool isHead = false;  // gives logits, which a prompt needs for its last position alone
+    bool isGate = false;  // has an equal beside it, up, with which it is one op
 };
 
 struct Shapes {

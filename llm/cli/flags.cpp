@@ -119,7 +119,7 @@ const Flag flags[] = {
      "a test that reads PP tokens and then generates TG; may be given several times", &Options::benchPairs},
     {bench, "Tests", "-d,--n-depth", "LIST", "tokens that are in the context already", &Options::benchDepth,
      listFrom(0, maxSize)},
-    {opbench, "Tests", "--op", "LIST", "only these ops, separated by commas: dot, groupedAttention, rmsNormMul, ...",
+    {opbench, "Tests", "--op", "LIST", "only these ops, separated by commas: dot, swigluDot, groupedAttention, ...",
      &Options::benchOps},
     {opbench, "Tests", "--format", "LIST",
      "only these number formats of weights, cache and table, separated by commas; F32 is also what other ops compute "

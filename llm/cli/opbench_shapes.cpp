@@ -29,13 +29,21 @@ std::vector<AxisExtent> axesIn(const std::string& text) {
 bench::LinearLayer layerOf(const llm::Hyperparameters& h, const llm::StoredTensor& tensor) {
     const std::size_t n = tensor.extent[tensor.extent.size() - 2], k = tensor.extent.back();
     const std::vector<AxisExtent> axes = axesIn(llm::axesOfTensor(h, tensor.name));
-    bench::LinearLayer layer{tensor.name, tensor.format, {{"row", n}}, {{"column", k}}, false};
+    bench::LinearLayer layer{tensor.name, tensor.format, {{"row", n}}, {{"column", k}}, false, false};
     for (auto in = axes.begin(); in != axes.end(); ++in)
         if (bench::sizeOf({in, axes.end()}) == k && bench::sizeOf({axes.begin(), in}) == n) {
             layer.out = {axes.begin(), in};
             layer.in = {in, axes.end()};
         }
     return layer;
+}
+
+// Whether the layer's ffn_up can be computed with it.
+bool isGate(const llm::GgufFile& file, const llm::StoredTensor& tensor) {
+    constexpr std::string_view gate = "ffn_gate.weight";
+    if (!tensor.name.ends_with(gate)) return false;
+    const auto* up = file.findTensor(tensor.name.substr(0, tensor.name.size() - gate.size()) + "ffn_up.weight");
+    return up && up->extent == tensor.extent && up->format == tensor.format;
 }
 
 std::size_t countIn(const llm::GgufFile& file, const std::string& key) {
@@ -68,6 +76,7 @@ bench::Shapes shapesOf(const llm::GgufFile& file) {
         if (n == 0 || k == 0 || !seen.emplace(tensor.format, n, k).second) continue;
         shapes.layers.push_back(layerOf(h, tensor));
         shapes.layers.back().isHead = isTable || tensor.name == "output.weight";
+        shapes.layers.back().isGate = isGate(file, tensor);
     }
     return shapes;
 }

@@ -13,9 +13,19 @@ sys.path.insert(0, BENCH)
 import check_baseline  # noqa: E402
 
 
-def row(op, read, mac, target="AVX2", **other):
-    return {"op": op, "layer": None, "format": "F32", "activations": None, "axes": {"seq": 1}, "cached": False,
-            "threads": 2, "target": target, "read_share": read, "mac_share": mac, **other}
+KEY = {"op": "", "layer": None, "format": "F32", "activations": None, "axes": {"seq": 1}, "cached": False,
+       "threads": 2, "target": "AVX2"}
+
+
+def kept(op, read, mac, **other):
+    """A row of a baseline."""
+    return {**KEY, "op": op, **other, "read_share": read, "mac_share": mac}
+
+
+def row(op, read, mac, read_limit=20, mac_limit=300, **other):
+    """A row of opbench, on a machine that has these limits."""
+    return {**KEY, "op": op, "gb_s": read * read_limit, "gmac_s": mac * mac_limit, "read_limit_gb_s": read_limit,
+            "mac_limit_gmac_s": mac_limit, **other}
 
 
 class CheckBaseline(unittest.TestCase):
@@ -23,18 +33,18 @@ class CheckBaseline(unittest.TestCase):
         return [(v, r and round(r, 3), b["op"]) for v, r, b in check_baseline.compare(baseline, runs, 0.25)]
 
     def test_ratios(self):
-        baseline = [row("a", 0.8, 0.1), row("b", 0.8, 0.1), row("c", 0.8, 0.1)]
+        baseline = [kept("a", 0.8, 0.1), kept("b", 0.8, 0.1), kept("c", 0.8, 0.1)]
         now = [row("a", 0.592, 0.1), row("b", 0.608, 0.1), row("c", 1.008, 0.1)]
         self.assertEqual(self.verdicts(baseline, now),
                          [("fallen", 0.74, "a"), ("as before", 0.76, "b"), ("risen", 1.26, "c")])
 
     def test_the_larger_share_counts(self):
-        baseline = [row("a", 0.1, 0.8)]
+        baseline = [kept("a", 0.1, 0.8)]
         self.assertEqual(self.verdicts(baseline, [row("a", 0.01, 0.8)]), [("as before", 1, "a")])
         self.assertEqual(self.verdicts(baseline, [row("a", 0.1, 0.4)]), [("fallen", 0.5, "a")])
 
     def test_medians_of_runs(self):
-        baseline = [row("a", 0.8, 0)]
+        baseline = [kept("a", 0.8, 0)]
         runs = [[row("a", share, 0)] for share in (0.2, 0.8, 0.8)]
         self.assertEqual(self.verdicts(baseline, *runs), [("as before", 1, "a")])
         runs = [[row("a", share, 0)] for share in (0.4, 0.4, 0.8)]
@@ -45,16 +55,22 @@ class CheckBaseline(unittest.TestCase):
     def test_rows_are_told_apart(self):
         for other in ({"format": "Q8_0"}, {"layer": "x"}, {"activations": "int8"}, {"axes": {"seq": 2}},
                       {"threads": 1}, {"cached": True}):
-            self.assertEqual(self.verdicts([row("a", 0.8, 0), row("b", 0.8, 0)], [row("a", 0.1, 0, **other), row("b", 0.8, 0)]),
+            self.assertEqual(self.verdicts([kept("a", 0.8, 0), kept("b", 0.8, 0)],
+                                           [row("a", 0.1, 0, **other), row("b", 0.8, 0)]),
                              [("not measured", None, "a"), ("as before", 1, "b")])
-        self.assertEqual(self.verdicts([row("a", 0.8, 0, target="SSE4")], [row("a", 0.1, 0)]), [])
+        self.assertEqual(self.verdicts([kept("a", 0.8, 0, target="SSE4")], [row("a", 0.1, 0)]), [])
 
     def test_a_baseline_is_the_medians(self):
         rows = check_baseline.baseline_of([[row("a", share, 2 * share, seconds=1)] for share in (0.1, 0.3, 0.2)])
-        self.assertEqual(rows, [row("a", 0.2, 0.4)])
+        self.assertEqual(rows, [kept("a", 0.2, 0.4)])
+
+    def test_the_best_limit_counts(self):
+        runs = [[row("a", 0.8, 0)], [row("a", 0.8, 0)], [row("a", 1.6, 0, read_limit=10)]]  # the last was disturbed
+        self.assertEqual(check_baseline.baseline_of(runs), [kept("a", 0.8, 0)])
+        self.assertEqual(self.verdicts([kept("a", 0.8, 0)], *runs), [("as before", 1, "a")])
 
     def test_exit_codes(self):
-        baseline = [row("a", 0.8, 0)]
+        baseline = [kept("a", 0.8, 0)]
         for now, code in (([row("a", 0.8, 0)], 0), ([row("a", 0.5, 0)], 1), ([row("b", 0.5, 0)], 1)):
             with contextlib.redirect_stdout(io.StringIO()):
                 self.assertEqual(check_baseline.report(check_baseline.compare(baseline, [now], 0.25), 0.25), code)

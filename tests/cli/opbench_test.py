@@ -24,7 +24,7 @@ class OpBench(unittest.TestCase):
     def test_every_op(self):
         rows = self.rows("--axes", TINY + ",seq=2,key=64", "--format", "Q8_0,F32")
         self.assertEqual({row["op"] for row in rows}, {
-            "dot", "groupedAttention", "rmsNormMul", "ropeHalf", "rmsNormMulRopeHalf", "softmax", "add", "swiglu",
+            "dot", "swigluDot", "groupedAttention", "rmsNormMul", "ropeHalf", "rmsNormMulRopeHalf", "softmax", "add", "swiglu",
             "gather", "argmax", "topK", "routerTopK"})
         self.assertEqual({row["format"] for row in rows}, {"Q8_0", "F32"})
         for row in rows:
@@ -42,11 +42,16 @@ class OpBench(unittest.TestCase):
         rows = self.rows("--op", "dot", "--format", "q4_k", "--axes", TINY + ",seq=3", "--activations", "int8")
         self.assertEqual([row["layer"] for row in rows],
                          ["attn_q", "attn_k", "attn_output", "ffn_gate", "ffn_down", "output"])
-        gate = next(row for row in rows if row["layer"] == "ffn_gate")
+        gate = rows[3]
         self.assertEqual(gate["axes"], {"seq": 3, "ff": 512, "embed": 256})
         self.assertEqual((gate["format"], gate["activations"]), ("Q4_K", "int8"))
         self.assertAlmostEqual(gate["gb_s"] * gate["seconds"] * 1e9 / (512 * 144), 1)  # a block of 256 has 144 bytes
         self.assertAlmostEqual(gate["gmac_s"] * gate["seconds"] * 1e9 / (3 * 512 * 256), 1)
+
+        both, = self.rows("--op", "swigluDot", "--format", "q4_k", "--axes", TINY + ",seq=3")
+        self.assertEqual((both["layer"], both["axes"]), ("ffn_gate", gate["axes"]))
+        self.assertAlmostEqual(both["gb_s"] * both["seconds"] * 1e9 / (2 * 512 * 144), 1)
+        self.assertAlmostEqual(both["gmac_s"] * both["seconds"] * 1e9 / (2 * 3 * 512 * 256), 1)
 
     def test_shapes_of_a_model(self):
         rows = self.rows("--from", MODEL, "--op", "dot", "--axes", "seq=1")
@@ -60,6 +65,8 @@ class OpBench(unittest.TestCase):
             self.assertEqual(axes, tensor["axes"])
             kinds.add((tensor["format"], *tensor["extents"]))
         self.assertEqual(len(kinds), len(rows))  # each once
+        gates = self.rows("--from", MODEL, "--op", "swigluDot", "--axes", "seq=1")
+        self.assertEqual([row["layer"] for row in gates], ["blk.0.ffn_gate.weight"])
         matrices = [t for t in tensors.values() if len(t["extents"]) == 2]
         self.assertEqual(kinds, {(t["format"], *t["extents"]) for t in matrices})
 
@@ -81,7 +88,7 @@ class OpBench(unittest.TestCase):
             for text in texts:
                 self.assertIn(text, result.err)
 
-        refused(["--op", "dot,dots"], '"dots" is not one of dot, groupedAttention,')
+        refused(["--op", "dot,dots"], '"dots" is not one of dot, swigluDot,')
         refused(["--format", "Q9"], '"Q9" is not one of F32, F16,')
         refused(["--format", "I32"], '"I32" is not one of')
         refused(["--target", "MMX"], '"MMX" is not one of', "SCALAR")
