@@ -223,10 +223,9 @@ bool Product(const BlockProduct& p) {
     for (size_t t = 0; t < p.m; t += together) {
         const size_t m = p.m - t < together ? p.m - t : together;
         Activate(p, t, m, F::group, F::largest == 255, F::zero, x);
-        const bool two = p.layout->planes == 2;
-        const auto rows = m == 1 ? two ? Rows<F, 2, true> : Rows<F, 1, true>
-                          : two ? Rows<F, 2, false>
-                                 : Rows<F, 1, false>;
+        // A row alone is worth its own code where it is most used.
+        const bool two = p.layout->planes == 2, alone = m == 1 && lanes == 8;
+        const auto rows = !two ? Rows<F, 1, false> : alone ? Rows<F, 2, lanes == 8> : Rows<F, 2, false>;
         // The last rows are taken together with some before them; where there are too few in all, one at a time.
         const bool few = p.rows < lanes;
         const ptrdiff_t stride = few ? 0 : p.rowBytes;
