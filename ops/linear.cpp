@@ -8,6 +8,7 @@
 #include "axial/ops/dot_kernels.h"
 #include "axial/ops/elementwise_kernels.h"
 #include "axial/ops/linear_kernels.h"
+#include "axial/ops/superblock_kernels.h"
 #include "axial/tensor/buffer.h"
 #include "axial/tensor/parallel.h"
 
@@ -33,6 +34,8 @@ constexpr std::size_t wholeLines(std::size_t bytes) { return (bytes + 63) / 64 *
 bool integer(Format format) {
     return detail::activations != Activations::float32 && kernels::codeFormOf(format).group != 0;
 }
+bool superblocks(Format format) { return integer(format) && kernels::superblocksWanted(format); }
+std::size_t planes() { return detail::activations == Activations::int16 ? 2 : 1; }
 bool plainFloats(Format format) { return format == Format::f32 || format == Format::f16 || format == Format::bf16; }
 
 // The quantised activations, and the same in tiles if the kernels want that; empty if no product wants them.
@@ -44,7 +47,7 @@ struct Quantised {
 };
 
 Quantised quantised(const ActivationRows& x, bool inTiles) {
-    Quantised q{kernels::QuantisedRow(x.k, detail::activations == Activations::int16 ? 2 : 1), {}, {}, x.rows};
+    Quantised q{kernels::QuantisedRow(x.k, planes()), {}, {}, x.rows};
     const std::size_t bytes = inTiles ? kernels::tileBytes(q.layout) : 0;
     q.rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
     if (bytes != 0) q.tiles = Buffer((x.rows + 15) / 16 * bytes);
@@ -60,6 +63,38 @@ Quantised quantised(const ActivationRows& x, bool inTiles) {
     return q;
 }
 
+// The same for superblocks: for few rows as rows, for many as tiles.
+struct SuperQuantised {
+    kernels::SuperRow layout{0, 1};
+    Buffer rows, tiles;
+    std::size_t count = 0;
+    const std::byte* at(std::size_t t, bool inTiles) const {
+        const auto* data = static_cast<const std::byte*>(inTiles ? tiles.data() : rows.data());
+        return inTiles ? data + t / 16 * kernels::superTileBytes(layout) : data + t * layout.bytes;
+    }
+};
+
+// Up to this many rows of activations, weights are multiplied as they stand in their blocks.
+constexpr std::size_t fewActivations = 5;
+
+SuperQuantised superQuantised(const ActivationRows& x) {
+    SuperQuantised q{kernels::SuperRow(x.k, planes()), {}, {}, x.rows};
+    const std::size_t bytes = kernels::superTileBytes(q.layout);
+    q.rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
+    const bool inTiles = x.rows > fewActivations;
+    if (inTiles) q.tiles = Buffer((x.rows + 15) / 16 * bytes);
+    parallelFor(x.rows, 16, [&](std::size_t begin, std::size_t end) {
+        auto* rows = static_cast<std::byte*>(q.rows.data()) + begin * q.layout.bytes;
+        for (std::size_t t = begin; t < end; ++t)
+            kernels::quantiseSuper(x.data + static_cast<std::ptrdiff_t>(t) * x.stride, q.layout,
+                                   rows + (t - begin) * q.layout.bytes);
+        if (inTiles)
+            kernels::packSuperTiles(q.layout, rows, end - begin,
+                                    static_cast<std::byte*>(q.tiles.data()) + begin / 16 * bytes);
+    });
+    return q;
+}
+
 // Rows [begin, end) of one matrix of weights against rows of activations, to out[t * outStride + j - begin].
 struct Strip {
     const WeightRows* w;
@@ -71,17 +106,13 @@ struct Strip {
     std::ptrdiff_t addStride;
 };
 
-// Up to this many rows of activations, weights are multiplied as they stand in their blocks.
-constexpr std::size_t fewActivations = 5;
-
 void integerStrip(const Strip& s, const Quantised& x) {
     const kernels::CodeForm form = kernels::codeFormOf(s.w->format);
     const std::size_t k = x.layout.k, codeStride = wholeLines(k), groupStride = wholeLines(k / form.group * 4) / 4;
     const std::size_t most = s.m == 1 ? 16 : 32, panel = kernels::panelBytes(k, form);
     std::byte* memory = scratch<Purpose::weights>(panel + most * (codeStride + 8 * groupStride));
     const std::byte* rows = s.w->data + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
-    if (s.m <= fewActivations &&
-        kernels::dotBlocks({s.w->format, rows, s.w->rowBytes, s.end - s.begin, &x.layout, x.row(s.firstRow), s.m, s.out,
+    if (kernels::dotBlocks({s.w->format, rows, s.w->rowBytes, s.end - s.begin, &x.layout, x.row(s.firstRow), s.m, s.out,
                             s.outStride, s.add, s.addStride, memory}))
         return;
     auto* scale = reinterpret_cast<float*>(memory + panel + most * codeStride);
@@ -89,12 +120,14 @@ void integerStrip(const Strip& s, const Quantised& x) {
                                   scale + most * groupStride, groupStride};
     const bool inTiles = s.firstRow == 0 && s.m == x.count && kernels::tilesWanted(s.m, form);
     const auto* tiles = inTiles ? static_cast<const std::byte*>(x.tiles.data()) : nullptr;
-    for (std::size_t j = s.begin; j < s.end; j += most) {
-        const std::size_t count = std::min(most, s.end - j), column = j - s.begin;
-        kernels::unpackRows(s.w->format, rows + static_cast<std::ptrdiff_t>(column) * s.w->rowBytes, s.w->rowBytes,
-                            count, k, codes);
-        kernels::dotCodes({codes, count, form, &x.layout, x.row(s.firstRow), tiles, s.m, s.out + column, s.outStride,
-                           s.add ? s.add + column : nullptr, s.addStride, memory});
+    for (std::size_t j = s.begin, count; j < s.end; j += count) {
+        const std::size_t column = j - s.begin;
+        const std::byte* w = rows + static_cast<std::ptrdiff_t>(column) * s.w->rowBytes;
+        const bool packed = s.end - j >= 16 && kernels::packBlocks(s.w->format, w, s.w->rowBytes, k, memory);
+        count = packed ? 16 : std::min(most, s.end - j);
+        if (!packed) kernels::unpackRows(s.w->format, w, s.w->rowBytes, count, k, codes);
+        kernels::dotCodes({packed ? kernels::CodeRows{} : codes, count, form, &x.layout, x.row(s.firstRow), tiles, s.m,
+                           s.out + column, s.outStride, s.add ? s.add + column : nullptr, s.addStride, memory});
     }
 }
 
@@ -126,14 +159,43 @@ void floatStrip(const Strip& s, const ActivationRows& x) {
     kernels::dotFloats(p);
 }
 
-void anyStrip(const Strip& s, const ActivationRows& x, const Quantised& q) {
-    if (integer(s.w->format))
-        integerStrip(s, q);
+void superStrip(const Strip& s, const SuperQuantised& x) {
+    const std::byte* rows = s.w->data + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
+    // Tiles begin at every 16th row of activations, so only a product that begins at one can use them.
+    const bool inTiles = s.m > fewActivations && s.firstRow % 16 == 0;
+    kernels::SuperProduct p{s.w->format,   rows,
+                            s.w->rowBytes, s.end - s.begin,
+                            &x.layout,     x.at(s.firstRow, inTiles),
+                            s.m,           s.out,
+                            s.outStride,   s.add,
+                            s.addStride,   scratch<Purpose::weights>(kernels::superScratchBytes(x.layout.k, s.m))};
+    if (!inTiles) return kernels::dotSuperRows(p);
+    for (std::size_t j = 0; j < s.end - s.begin; j += 32) {
+        kernels::SuperProduct part = p;
+        part.w += static_cast<std::ptrdiff_t>(j) * s.w->rowBytes;
+        part.rows = std::min<std::size_t>(32, s.end - s.begin - j);
+        part.out += j;
+        if (part.add) part.add += j;
+        kernels::dotSuperTiles(part);
+    }
+}
+
+// The activations in every form that the weights of one call want.
+struct Forms {
+    Quantised integer;
+    SuperQuantised super;
+};
+
+void anyStrip(const Strip& s, const ActivationRows& x, const Forms& forms) {
+    if (superblocks(s.w->format))
+        superStrip(s, forms.super);
+    else if (integer(s.w->format))
+        integerStrip(s, forms.integer);
     else
         floatStrip(s, x);
 }
 
-void gatedStrip(const Strip& s, const WeightRows& up, const ActivationRows& x, const Quantised& q) {
+void gatedStrip(const Strip& s, const WeightRows& up, const ActivationRows& x, const Forms& q) {
     const std::size_t n = s.end - s.begin;
     float* gates = reinterpret_cast<float*>(scratch<Purpose::gates>(2 * s.m * n * sizeof(float)));
     Strip part = s;
@@ -182,10 +244,15 @@ std::vector<Part> cut(const RowsProduct* products, std::size_t count) {
 }  // namespace
 
 void multiply(const ActivationRows& x, const RowsProduct* products, std::size_t count) {
-    bool wanted = false, inTiles = false;
+    bool wanted = false, inTiles = false, super = false;
     const auto want = [&](Format format) {
-        wanted = wanted || integer(format);
-        inTiles = inTiles || (integer(format) && kernels::tilesWanted(x.rows, kernels::codeFormOf(format)));
+        if (!integer(format)) return;
+        if (superblocks(format)) {
+            super = true;
+        } else {
+            wanted = true;
+            inTiles = inTiles || kernels::tilesWanted(x.rows, kernels::codeFormOf(format));
+        }
     };
     for (std::size_t i = 0; i < count; ++i) {
         const RowsProduct& p = products[i];
@@ -195,7 +262,7 @@ void multiply(const ActivationRows& x, const RowsProduct* products, std::size_t 
     }
     const std::vector<Part> parts = cut(products, count);
     if (parts.empty()) return;
-    const Quantised q = wanted ? quantised(x, inTiles) : Quantised{};
+    const Forms q{wanted ? quantised(x, inTiles) : Quantised{}, super ? superQuantised(x) : SuperQuantised{}};
     const Activations arithmetic = detail::activations;
 
     auto task = [&](std::size_t index) {

@@ -27,23 +27,6 @@ struct alignas(64) TileShapes {
     }
 };
 
-// 16 rows of numbers, one vector for each column.
-inline void turn(const std::byte* from, std::size_t rowBytes, std::size_t rows, std::size_t columns, __m512i* to) {
-    for (std::size_t first = 0; first < columns; first += 16) {
-        __m512i r[16];
-        AXIAL_UNROLL
-        for (std::size_t i = 0; i < 16; ++i)
-            r[i] = i < rows ? _mm512_loadu_si512(from + i * rowBytes + 4 * first) : _mm512_setzero_si512();
-        transpose(r);
-        if (columns - first >= 16) {
-            AXIAL_UNROLL
-            for (std::size_t i = 0; i < 16; ++i) to[first + i] = r[i];
-        } else {
-            for (std::size_t i = 0; i < columns - first; ++i) to[first + i] = r[i];
-        }
-    }
-}
-
 // Where the parts of 16 rows of activations lie: each plane of codes as [group][row][32], the others as [group][row].
 struct TileLayout {
     std::size_t low, scale, sum, bytes;

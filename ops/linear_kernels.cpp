@@ -218,6 +218,7 @@ HWY_NOINLINE Panel Pack(const CodeProduct& p, size_t j) {
     int16_t* codes = reinterpret_cast<int16_t*>(p.scratch);
     float* scale = reinterpret_cast<float*>(codes + 16 * k);
     float* minimum = scale + 16 * groups;
+    if (!p.w.codes) return {codes, scale, minimum};  // by packBlocks
     for (size_t four = 0; four < 4; ++four) {
         const auto at = [&](size_t i, size_t c) HWY_ATTR {
             const size_t r = j + 4 * four + i;
@@ -321,7 +322,7 @@ constexpr size_t fewRows = 3;
 
 void DotCodes(const CodeProduct& p) {
     for (size_t j = 0; j < p.rows; j += 16) {
-        if (p.m <= fewRows) {
+        if (p.m <= fewRows && p.w.codes) {
             for (size_t t = 0; t < p.m; ++t) p.form.group == 16 ? DotRows<16>(p, t, j) : DotRows<32>(p, t, j);
             continue;
         }
@@ -376,7 +377,13 @@ void dotCodes(const CodeProduct& product) noexcept {
 }
 
 bool dotBlocks(const BlockProduct& product) noexcept {
-    return integerUnit() == IntegerUnit::portable ? dotBlocksTurned(product) : dotBlocksVnni(product);
+    if (integerUnit() == IntegerUnit::portable) return product.m <= 8 && dotBlocksTurned(product);
+    return product.m <= 5 && dotBlocksVnni(product);
+}
+
+bool packBlocks(Format format, const std::byte* w, std::ptrdiff_t rowBytes, std::size_t k,
+                std::byte* scratch) noexcept {
+    return integerUnit() == IntegerUnit::portable && packBlocksTurned(format, w, rowBytes, k, scratch);
 }
 
 }  // namespace axial::kernels

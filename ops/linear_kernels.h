@@ -30,7 +30,7 @@ void dotCodes(const CodeProduct&) noexcept;
 
 // The same for any number of rows in their stored format, read as they stand: row j starts at w + j * rowBytes. False,
 // and nothing is done, if there is no kernel for that here: then unpackRows and dotCodes do it, with the same bits. For
-// few rows of activations.
+// few rows of activations: up to 5 or, without VNNI, 8.
 struct BlockProduct {
     Format format;
     const std::byte* w;
@@ -46,6 +46,11 @@ struct BlockProduct {
     std::byte* scratch;  // panelBytes(k, form) bytes, aligned to 64
 };
 bool dotBlocks(const BlockProduct&) noexcept;
+
+// 16 rows in their stored format, of k values each, in the order in which dotCodes wants them, at the start of its
+// `scratch`: a CodeProduct without codes then takes them from there. False, and nothing is done, if there is no kernel
+// for that here.
+bool packBlocks(Format, const std::byte* w, std::ptrdiff_t rowBytes, std::size_t k, std::byte* scratch) noexcept;
 
 // The memory for 32 rows of k codes and their scales and minimums in the order in which kernels sweep over them.
 constexpr std::size_t panelBytes(std::size_t k, CodeForm form) {

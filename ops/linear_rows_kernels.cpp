@@ -16,11 +16,15 @@ namespace axial::kernels::HWY_NAMESPACE {
 #if HWY_TARGET == HWY_SCALAR
 
 bool DotBlocks(const BlockProduct&) { return false; }
+bool PackBlocks(Format, const uint8_t*, ptrdiff_t, size_t, std::byte*) { return false; }
 
 #elif HWY_TARGET == HWY_AVX3 && (HWY_TARGETS & HWY_AVX2)
 
 // Wider vectors would want more rows side by side; the bits are the same.
 bool DotBlocks(const BlockProduct& p) { return dotBlocksAVX2(p); }
+bool PackBlocks(Format format, const uint8_t* w, ptrdiff_t rowBytes, size_t k, std::byte* panel) {
+    return packBlocksAVX2(format, w, rowBytes, k, panel);
+}
 
 #else
 
@@ -248,37 +252,99 @@ bool Product(const BlockProduct& p) {
     return true;
 }
 
-bool DotBlocks(const BlockProduct& p) {
-    switch (p.format) {
+// The first `lanes` of 16 rows in the order of a panel.
+template <class F>
+HWY_NOINLINE void PackRows(const BlockRows& w, const uint8_t* ahead, size_t k, int16_t* codes, float* scale,
+                           float* minimum) {
+    const DF f;
+    const DB d8;
+    const DS d16;
+    HWY_ALIGN static constexpr uint8_t pairs[16] = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
+    const VB order = hn::LoadDup128(d8, pairs), none = hn::Zero(d8);
+    const VS zero = hn::Set(d16, F::zero);
+    Scales scales;
+    VI v[F::vectors];
+    for (size_t b = 0; b < k / F::block; ++b) {
+        const BlockRows block = w.From(b * F::bytes);
+        for (size_t i = 0; i < lanes * F::bytes; i += 64) hwy::Prefetch(ahead + i);
+        ahead += lanes * F::bytes;
+        F::Scale(block, scales);
+        for (size_t g = 0; g < F::block / F::group; ++g, scale += 16, minimum += 16) {
+            hn::StoreU(hn::Load(f, scales.scale + lanes * g), f, scale);
+            if (F::minimum) hn::StoreU(hn::Load(f, scales.minimum + lanes * g), f, minimum);
+        }
+        for (size_t i = 0; i < F::steps; ++i) {
+            F::Step(block, i, v);
+            AXIAL_UNROLL
+            for (int g = 0; g < F::block / F::steps / F::group; ++g) {
+                AXIAL_UNROLL
+                for (int q = 0; q < F::group / 4; ++q, codes += 64) {
+                    const VB code = hn::TableLookupBytes(Bytes(F::Code(v, g, q)), order);
+                    const VS first = hn::BitCast(d16, hn::InterleaveLower(d8, code, none));
+                    const VS second = hn::BitCast(d16, hn::InterleaveUpper(d8, code, none));
+                    hn::StoreU(F::zero != 0 ? hn::Sub(first, zero) : first, d16, codes);
+                    hn::StoreU(F::zero != 0 ? hn::Sub(second, zero) : second, d16, codes + 32);
+                }
+            }
+        }
+    }
+}
+
+template <class F>
+void Pack(const uint8_t* w, ptrdiff_t rowBytes, size_t k, std::byte* panel) {
+    int16_t* codes = reinterpret_cast<int16_t*>(panel);
+    float* scale = reinterpret_cast<float*>(codes + 16 * k);
+    float* minimum = scale + 16 * (k / F::group);
+    for (size_t r = 0; r < 16; r += lanes) {
+        const uint8_t* first = w + static_cast<ptrdiff_t>(r) * rowBytes;
+        PackRows<F>({first, rowBytes, 3 * rowBytes}, first + lanes * rowBytes, k, codes + 2 * r, scale + r,
+                    minimum + r);
+    }
+}
+
+// f(a value of the format's type).
+template <class G>
+bool OfFormat(Format format, const G& f) {
+    switch (format) {
         case Format::q8_0:
-            return Product<Q8_0>(p);
+            return f(Q8_0());
         case Format::q4_0:
-            return Product<Q4_0>(p);
+            return f(Q4_0());
         case Format::q4_1:
-            return Product<Q4_1>(p);
+            return f(Q4_1());
         case Format::q5_0:
-            return Product<Q5_0>(p);
+            return f(Q5_0());
         case Format::q5_1:
-            return Product<Q5_1>(p);
+            return f(Q5_1());
         case Format::q2_k:
-            return Product<Q2_K>(p);
+            return f(Q2_K());
         case Format::q3_k:
-            return Product<Q3_K>(p);
+            return f(Q3_K());
         case Format::q4_k:
-            return Product<Q4_K>(p);
+            return f(Q4_K());
         case Format::q5_k:
-            return Product<Q5_K>(p);
+            return f(Q5_K());
         case Format::q6_k:
-            return Product<Q6_K>(p);
+            return f(Q6_K());
         case Format::iq4_nl:
-            return Product<IQ4_NL>(p);
+            return f(IQ4_NL());
         case Format::iq4_xs:
-            return Product<IQ4_XS>(p);
+            return f(IQ4_XS());
         case Format::mxfp4:
-            return Product<MXFP4>(p);
+            return f(MXFP4());
         default:
             return false;
     }
+}
+
+bool DotBlocks(const BlockProduct& p) {
+    return OfFormat(p.format, [&](auto format) { return Product<decltype(format)>(p); });
+}
+bool PackBlocks(Format format, const uint8_t* w, ptrdiff_t rowBytes, size_t k, std::byte* panel) {
+    return OfFormat(format, [&](auto f) {
+        Pack<decltype(f)>(w, rowBytes, k, panel);
+        return true;
+    });
 }
 
 #endif
@@ -289,9 +355,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace axial::kernels {
 HWY_EXPORT(DotBlocks);
+HWY_EXPORT(PackBlocks);
 #if HWY_TARGETS & HWY_AVX2
 bool dotBlocksAVX2(const BlockProduct& product) noexcept { return N_AVX2::DotBlocks(product); }
+bool packBlocksAVX2(Format format, const std::uint8_t* w, std::ptrdiff_t rowBytes, std::size_t k,
+                    std::byte* panel) noexcept {
+    return N_AVX2::PackBlocks(format, w, rowBytes, k, panel);
+}
 #endif
 bool dotBlocksTurned(const BlockProduct& product) noexcept { return HWY_DYNAMIC_DISPATCH(DotBlocks)(product); }
+bool packBlocksTurned(Format format, const std::byte* w, std::ptrdiff_t rowBytes, std::size_t k,
+                      std::byte* panel) noexcept {
+    return HWY_DYNAMIC_DISPATCH(PackBlocks)(format, reinterpret_cast<const std::uint8_t*>(w), rowBytes, k, panel);
+}
 }  // namespace axial::kernels
 #endif

@@ -49,6 +49,23 @@ inline void transpose(__m512i (&r)[16]) {
     }
 }
 
+// 16 rows of numbers, one vector for each column.
+inline void turn(const std::byte* from, std::size_t rowBytes, std::size_t rows, std::size_t columns, __m512i* to) {
+    for (std::size_t first = 0; first < columns; first += 16) {
+        __m512i r[16];
+        AXIAL_UNROLL
+        for (std::size_t i = 0; i < 16; ++i)
+            r[i] = i < rows ? _mm512_loadu_si512(from + i * rowBytes + 4 * first) : _mm512_setzero_si512();
+        transpose(r);
+        if (columns - first >= 16) {
+            AXIAL_UNROLL
+            for (std::size_t i = 0; i < 16; ++i) to[first + i] = r[i];
+        } else {
+            for (std::size_t i = 0; i < columns - first; ++i) to[first + i] = r[i];
+        }
+    }
+}
+
 // Dword 4 l + i of the result: the sum of the four dwords in part l of v[i].
 inline __m512i sumsOfFour(__m512i a, __m512i b, __m512i c, __m512i d) {
     const __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
