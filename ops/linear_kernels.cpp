@@ -377,7 +377,7 @@ void dotCodes(const CodeProduct& product) noexcept {
 }
 
 bool dotBlocks(const BlockProduct& product) noexcept {
-    if (integerUnit() == IntegerUnit::portable) return product.m <= 8 && dotBlocksTurned(product);
+    if (integerUnit() == IntegerUnit::portable) return dotBlocksTurned(product);
     return product.m <= 5 && dotBlocksVnni(product);
 }
 

@@ -29,8 +29,8 @@ struct CodeProduct {
 void dotCodes(const CodeProduct&) noexcept;
 
 // The same for any number of rows in their stored format, read as they stand: row j starts at w + j * rowBytes. False,
-// and nothing is done, if there is no kernel for that here: then unpackRows and dotCodes do it, with the same bits. For
-// few rows of activations: up to 5 or, without VNNI, 8.
+// and nothing is done, if there is no kernel for that here or there are so many rows of activations that it is not the
+// fastest way: then unpackRows or packBlocks, and dotCodes, do it with the same bits.
 struct BlockProduct {
     Format format;
     const std::byte* w;
