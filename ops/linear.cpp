@@ -75,7 +75,7 @@ struct SuperQuantised {
 };
 
 // Up to this many rows of activations, weights are multiplied as they stand in their blocks.
-constexpr std::size_t fewActivations = 5;
+constexpr std::size_t fewActivations = 4;
 
 SuperQuantised superQuantised(const ActivationRows& x) {
     SuperQuantised q{kernels::SuperRow(x.k, planes()), {}, {}, x.rows};

@@ -200,11 +200,11 @@ HWY_NOINLINE void Rows(const BlockRows& w, const uint8_t* ahead, size_t k, const
     for (size_t t = 0; t < m; ++t) hn::Store(c, f, out + lanes * t);
     for (size_t b = 0; b < k / F::block; ++b) {
         const BlockRows block = w.From(b * F::bytes);
-        for (size_t i = 0; i < lanes * F::bytes; i += 64) hwy::Prefetch(ahead + i);
-        ahead += lanes * F::bytes;
         F::Scale(block, scales);
         for (size_t i = 0; i < F::steps; ++i) {
-            constexpr size_t codes = F::block / F::steps;
+            constexpr size_t share = lanes * F::bytes / F::steps, codes = F::block / F::steps;
+            for (size_t j = 0; j < share; j += 64) hwy::Prefetch(ahead + j);
+            ahead += share;
             const size_t at = b * F::block + i * codes, g = i * codes / F::group;
             F::Step(block, i, v);
             if (alone) {

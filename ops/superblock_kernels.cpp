@@ -16,7 +16,7 @@ SuperRow::SuperRow(std::size_t length, std::size_t count) : k(length), planes(co
     scale = take(k / 256 * 4);
     for (std::size_t plane = 0; plane < 2; ++plane) {
         sum16[plane] = plane < planes ? take(k / 16 * 2) : sum16[0];
-        sum32[plane] = plane < planes ? take(k / 32 * 2) : sum32[0];
+        sum32[plane] = plane < planes ? take(k / 32 * 2 + 48) : sum32[0];  // a vector can be read at any block's sums
     }
     bytes = at;
 }
@@ -29,9 +29,9 @@ bool superblocksWanted(Format format) noexcept {
 std::size_t superScratchBytes(std::size_t k, std::size_t m) noexcept {
     const std::size_t blocks = k / 256;
     // dotSuperRows: two vectors of each of 16 rows, a quarter of one, two floats; the activations. dotSuperTiles: two
-    // panels, 16 rows of weights in two parts with their minimums, and 32 sums for each row of activations.
+    // panels, and 32 sums for each row of activations.
     const std::size_t rows = blocks * 16 * (2 * 64 + 16 + 8) + 2 * k;
-    const std::size_t tiles = 2 * (32 * k + blocks * 384) + 32 * k + blocks * 256 + (m + 15) / 16 * 2048;
+    const std::size_t tiles = 2 * (32 * k + blocks * 384) + (m + 15) / 16 * 2048;
     return (rows > tiles ? rows : tiles) + 64;
 }
 
