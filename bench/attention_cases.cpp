@@ -1,5 +1,6 @@
 // groupedAttention: decoding (one query) at some depths, and a prompt, by the cache's format.
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "axial/bench/float_view.h"

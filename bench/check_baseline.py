@@ -6,16 +6,16 @@
 
 What is compared is an op's share of the machine's limits, which opbench measures in the same process, so that a baseline
 holds on other machines of the kind. Of the two shares, the one that was larger in the baseline counts: it is what
-bounds the op. The medians of the runs are compared, as shares of the best limits that any run has measured: whatever
-else the machine does makes both lower. An op has fallen if its median is below the baseline by more than the tolerance,
-and its best run too. If the best run is not, the verdict is "noisy", and it is to be measured again.
+bounds the op. Each run has the medians of its repetitions. Of several runs the best counts, and so does the best limit
+that any of them measured: whatever else the machine does makes both lower. An op has fallen if it is below the baseline
+by more than the tolerance; but if its runs differ by more than that among themselves, the verdict is "noisy", and it is
+to be measured again.
 
 Exit code: 0 nothing has fallen, 1 something has, or was not measured, 2 there is nothing to compare.
 """
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 
@@ -45,17 +45,18 @@ def by_key(runs):
     return rows
 
 
-def shares_of(rows, share):
-    """Of the same row of several runs: each rate as a share of the best limit."""
+def shares_of(rows, share, runs):
+    """Of the same row of several runs: each rate as a share of the best limit of that kind."""
     rate, limit = SHARES[share]
-    best = max(row[limit] for row in rows)
+    kind = ("threads", "target") + (("mac_limit",) if share == "mac_share" else ())
+    best = max(row[limit] for run in runs for row in run if all(row[name] == rows[0][name] for name in kind))
     return [row[rate] / best for row in rows]
 
 
 def baseline_of(runs):
-    """The rows of a baseline: the medians of the runs."""
+    """The rows of a baseline: the best of the runs."""
     return [{**{name: rows[0][name] for name in KEY},
-             **{share: round(statistics.median(shares_of(rows, share)), 6) for share in SHARES}}
+             **{share: round(max(shares_of(rows, share, runs)), 6) for share in SHARES}}
             for rows in by_key(runs).values()]
 
 
@@ -71,11 +72,11 @@ def compare(baseline, runs, tolerance):
         if key_of(row) not in measured:
             verdicts.append(("not measured", None, row))
             continue
-        ratios = [now / row[share] for now in shares_of(measured[key_of(row)], share)]
-        ratio = statistics.median(ratios)
+        ratios = [now / row[share] for now in shares_of(measured[key_of(row)], share, runs)]
+        ratio = max(ratios)
         verdict = "as before"
         if ratio < 1 - tolerance:
-            verdict = "fallen" if max(ratios) < 1 - tolerance else "noisy"
+            verdict = "fallen" if min(ratios) >= ratio * (1 - tolerance) else "noisy"
         elif ratio > 1 + tolerance:
             verdict = "risen"
         verdicts.append((verdict, ratio, row))

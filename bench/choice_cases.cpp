@@ -1,5 +1,6 @@
 // Rows by their numbers, and where the largest values are: gather, argmax, topK, routerTopK.
 #include <algorithm>
+#include <memory>
 
 #include "axial/bench/float_view.h"
 #include "axial/bench/op_cases.h"

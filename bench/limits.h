@@ -20,9 +20,8 @@ inline constexpr std::size_t products = 4;
 // What an op's products are of, which says by which instructions they could be computed.
 enum class Arithmetic {
     float32,
-    int8,   // codes of 8 bits with codes of 8 bits: any kind
-    int16,  // codes of 16 bits with codes of 8 bits: any kind, but bytes meet both halves of a code: two products for
-            // one
+    int8,   // codes of 8 bits with codes of 8 bits: any kind will do
+    int16,  // codes of 16 bits with codes of 8 bits: any kind, but a product takes two of bytes, one for each half
 };
 
 struct ProductLimit {

@@ -1,9 +1,10 @@
-// What can be measured: each op on each shape, with what one call costs at least.
+// What can be measured: each op on each shape, with what one call has to read and to multiply.
 #pragma once
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "axial/bench/limits.h"

@@ -1,4 +1,6 @@
 // Ops along the rows of activations: rmsNormMul, ropeHalf, both in one, softmax.
+#include <memory>
+
 #include "axial/bench/float_view.h"
 #include "axial/bench/op_cases.h"
 #include "axial/ops/norm.h"

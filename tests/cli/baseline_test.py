@@ -22,10 +22,10 @@ def kept(op, read, mac, **other):
     return {**KEY, "op": op, **other, "read_share": read, "mac_share": mac}
 
 
-def row(op, read, mac, read_limit=20, mac_limit=300, **other):
+def row(op, read, mac, read_limit=20, mac_limit=300, kind="float", **other):
     """A row of opbench, on a machine that has these limits."""
     return {**KEY, "op": op, "gb_s": read * read_limit, "gmac_s": mac * mac_limit, "read_limit_gb_s": read_limit,
-            "mac_limit_gmac_s": mac_limit, **other}
+            "mac_limit_gmac_s": mac_limit, "mac_limit": kind, **other}
 
 
 class CheckBaseline(unittest.TestCase):
@@ -43,14 +43,12 @@ class CheckBaseline(unittest.TestCase):
         self.assertEqual(self.verdicts(baseline, [row("a", 0.01, 0.8)]), [("as before", 1, "a")])
         self.assertEqual(self.verdicts(baseline, [row("a", 0.1, 0.4)]), [("fallen", 0.5, "a")])
 
-    def test_medians_of_runs(self):
+    def test_the_best_run_counts(self):
         baseline = [kept("a", 0.8, 0)]
-        runs = [[row("a", share, 0)] for share in (0.2, 0.8, 0.8)]
-        self.assertEqual(self.verdicts(baseline, *runs), [("as before", 1, "a")])
-        runs = [[row("a", share, 0)] for share in (0.4, 0.4, 0.8)]
-        self.assertEqual(self.verdicts(baseline, *runs), [("noisy", 0.5, "a")])
-        runs = [[row("a", share, 0)] for share in (0.4, 0.4, 0.5)]
-        self.assertEqual(self.verdicts(baseline, *runs), [("fallen", 0.5, "a")])
+        for shares, verdict, ratio in (((0.2, 0.4, 0.8), "as before", 1), ((0.4, 0.5, 0.4), "fallen", 0.625),
+                                       ((0.2, 0.5, 0.4), "noisy", 0.625), ((0.5,), "fallen", 0.625)):
+            self.assertEqual(self.verdicts(baseline, *([row("a", share, 0)] for share in shares)),
+                             [(verdict, ratio, "a")])
 
     def test_rows_are_told_apart(self):
         for other in ({"format": "Q8_0"}, {"layer": "x"}, {"activations": "int8"}, {"axes": {"seq": 2}},
@@ -60,14 +58,18 @@ class CheckBaseline(unittest.TestCase):
                              [("not measured", None, "a"), ("as before", 1, "b")])
         self.assertEqual(self.verdicts([kept("a", 0.8, 0, target="SSE4")], [row("a", 0.1, 0)]), [])
 
-    def test_a_baseline_is_the_medians(self):
+    def test_a_baseline_is_the_best(self):
         rows = check_baseline.baseline_of([[row("a", share, 2 * share, seconds=1)] for share in (0.1, 0.3, 0.2)])
-        self.assertEqual(rows, [kept("a", 0.2, 0.4)])
+        self.assertEqual(rows, [kept("a", 0.3, 0.6)])
 
     def test_the_best_limit_counts(self):
-        runs = [[row("a", 0.8, 0)], [row("a", 0.8, 0)], [row("a", 1.6, 0, read_limit=10)]]  # the last was disturbed
-        self.assertEqual(check_baseline.baseline_of(runs), [kept("a", 0.8, 0)])
+        runs = [[row("a", 0.8, 0), row("b", 0.5, 0.6)], [row("a", 1.6, 0, read_limit=10), row("b", 0.5, 0.6)],
+                [row("a", 1.6, 0, read_limit=10), row("b", 0.5, 0.6, mac_limit=600)]]
+        self.assertEqual(check_baseline.baseline_of(runs), [kept("a", 0.8, 0), kept("b", 0.5, 0.6)])
         self.assertEqual(self.verdicts([kept("a", 0.8, 0)], *runs), [("as before", 1, "a")])
+        # Limits of other threads and other kinds of products are others.
+        runs = [[row("a", 0, 0.5), row("a", 0, 0.5, threads=1, mac_limit=900), row("b", 0, 0.2, mac_limit=3000, kind="bytes")]]
+        self.assertEqual([r["mac_share"] for r in check_baseline.baseline_of(runs)], [0.5, 0.5, 0.2])
 
     def test_exit_codes(self):
         baseline = [kept("a", 0.8, 0)]
