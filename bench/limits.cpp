@@ -111,26 +111,27 @@ double secondsOf(F&& f) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Products a second of a loop `run(passes, sums)` on all threads of the team: the best round counts, as whatever else
-// the machine does makes others slower and none faster.
+// Products a second of a loop `run(passes, sums)` on all threads of the team: the best that one of them does while all
+// are at it, for each that has a core. Whatever else the machine does makes others slower and none faster; the time of
+// all together would count it.
 template <class Run>
 double bestRate(ThreadTeam& team, Run run) {
-    struct alignas(128) Sums {
+    struct alignas(128) Task {
         float floats[16];
         std::int32_t integers[16];
+        double seconds;
     };
-    const std::size_t tasks = 16 * team.size();
-    std::vector<Sums> sums(tasks);
+    std::vector<Task> tasks(16 * team.size());
     std::size_t perPass = 0, passes = 16;
-    // Tasks of about 100 microseconds: long against handing them out, short enough that all threads end together.
-    while (secondsOf([&] { perPass = run(passes, sums[0]); }) < 1e-4) passes *= 2;
-    double best = 0;
-    for (int round = 0; round < 40; ++round) {
-        auto task = [&](std::size_t i) { run(passes, sums[i]); };
-        const double seconds = secondsOf([&] { team.run(tasks, task); });
-        best = std::max(best, static_cast<double>(tasks * passes * perPass) / seconds);
+    // About 100 microseconds each: long against reading the clock, too short to be interrupted often.
+    while (secondsOf([&] { perPass = run(passes, tasks[0]); }) < 1e-4) passes *= 2;
+    double best = 1;
+    for (int round = 0; round < 20; ++round) {
+        auto task = [&](std::size_t i) { tasks[i].seconds = secondsOf([&] { run(passes, tasks[i]); }); };
+        team.run(tasks.size(), task);
+        for (const Task& t : tasks) best = std::min(best, t.seconds);
     }
-    return best;
+    return static_cast<double>(std::min(team.size(), usableCores()) * passes * perPass) / best;
 }
 
 }  // namespace
