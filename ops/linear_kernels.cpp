@@ -73,7 +73,6 @@ constexpr int tileX = lanes == 16 ? 8 : 3;
 
 using Q32 = hn::Full128<int32_t>;  // four numbers: the unit in which rows and columns change places
 using Q64 = hn::Full128<uint64_t>;
-using QF = hn::Full128<float>;
 template <class V>
 HWY_INLINE void Transpose4(V& a, V& b, V& c, V& d) {
     const hn::DFromV<V> tag;
@@ -108,102 +107,7 @@ HWY_INLINE VI AddOrdered(VI acc, VI x) {
     return sum;
 }
 
-// ---- few rows of activations: weights in the order in which they lie
-
-// Dword i of the result: the sum of the dwords of v[i].
-using Wide = hn::CappedTag<int16_t, 16>;
-using Parts = hn::Repartition<int32_t, Wide>;
-HWY_INLINE hn::Vec<Q32> SumsOfFour(hn::Vec<Parts> a, hn::Vec<Parts> b, hn::Vec<Parts> c, hn::Vec<Parts> d) {
-    const Parts parts;
-    const hn::Repartition<uint64_t, Parts> pairs;
-    const auto ab = hn::BitCast(pairs, hn::Add(hn::InterleaveLower(parts, a, b), hn::InterleaveUpper(parts, a, b)));
-    const auto cd = hn::BitCast(pairs, hn::Add(hn::InterleaveLower(parts, c, d), hn::InterleaveUpper(parts, c, d)));
-    const auto sums = hn::Add(hn::BitCast(parts, hn::InterleaveLower(pairs, ab, cd)),
-                              hn::BitCast(parts, hn::InterleaveUpper(pairs, ab, cd)));
-#if HWY_MAX_BYTES >= 32
-    return hn::Add(hn::LowerHalf(Q32(), sums), hn::UpperHalf(Q32(), sums));
-#else
-    return sums;
-#endif
-}
-
-// The product of one group, still in parts.
-template <int group>
-HWY_INLINE hn::Vec<Parts> GroupProduct(const int8_t* w, const int16_t* x) {
-    const Wide d16;
-    const hn::Rebind<int8_t, Wide> d8;
-    const Parts parts;
-    auto sum = hn::Zero(parts), more = hn::Zero(parts);
-    AXIAL_UNROLL
-    for (int i = 0; i < group; i += HWY_MAX_BYTES >= 32 ? 16 : 8)
-        sum = hn::ReorderWidenMulAccumulate(parts, hn::PromoteTo(d16, hn::LoadU(d8, w + i)), hn::LoadU(d16, x + i), sum,
-                                            more);
-    return hn::Add(sum, more);
-}
-
-constexpr size_t part = 64;  // groups whose products are computed before they enter the float rule
-
-template <int group>
-HWY_INLINE void RowProducts(const CodeProduct& p, const Row& x, size_t j, size_t first, size_t count,
-                            float (&products)[16][part]) {
-    const QF f;
-    for (size_t r = 0; r < 16 && j + r < p.rows; ++r) {
-        const int8_t* w = p.w.codes + (j + r) * p.w.codeStride + first * group;
-        const int16_t* wide = x.wide + first * group;
-        const float* scale = p.w.scale + (j + r) * p.w.groupStride + first;
-        size_t g = 0;
-        for (; g + 4 <= count; g += 4, w += 4 * group, wide += 4 * group) {
-            const auto sums = SumsOfFour(GroupProduct<group>(w, wide), GroupProduct<group>(w + group, wide + group),
-                                         GroupProduct<group>(w + 2 * group, wide + 2 * group),
-                                         GroupProduct<group>(w + 3 * group, wide + 3 * group));
-            hn::Store(hn::Mul(hn::ConvertTo(f, sums), hn::LoadU(f, scale + g)), f, &products[r][g]);
-        }
-        if (g < count) {
-            const auto none = hn::Zero(Parts());
-            const auto at = [&](size_t i) HWY_ATTR {
-                return g + i < count ? GroupProduct<group>(w + i * group, wide + i * group) : none;
-            };
-            const auto sums = SumsOfFour(at(0), at(1), at(2), none);
-            hn::Store(hn::Mul(hn::ConvertTo(f, sums), hn::LoadU(f, scale + g)), f, &products[r][g]);
-        }
-    }
-}
-
-template <int group>
-HWY_NOINLINE void DotRows(const CodeProduct& p, size_t t, size_t j) {
-    const QF f;
-    const Row x = RowOf(p, t);
-    const size_t groups = p.layout->k / group;
-    HWY_ALIGN float products[16][part];
-    for (size_t r = p.rows - j; r < 16; ++r) memset(products[r], 0, sizeof products[r]);
-    hn::Vec<QF> c[4] = {hn::Zero(f), hn::Zero(f), hn::Zero(f), hn::Zero(f)};
-    for (size_t first = 0; first < groups; first += part) {
-        const size_t count = groups - first < part ? groups - first : part;
-        RowProducts<group>(p, x, j, first, count, products);
-        for (size_t four = 0; four < 4; ++four)  // rows 4 four to 4 four + 3
-            for (size_t g = 0; g < count; g += 4) {
-                hn::Vec<QF> product[4], minimum[4];
-                for (size_t i = 0; i < 4; ++i) {
-                    const size_t r = 4 * four + i;
-                    product[i] = hn::Load(f, &products[r][g]);
-                    minimum[i] = p.form.minimum && j + r < p.rows
-                                     ? hn::LoadU(f, p.w.minimum + (j + r) * p.w.groupStride + first + g)
-                                     : hn::Zero(f);
-                }
-                Transpose4(product[0], product[1], product[2], product[3]);
-                Transpose4(minimum[0], minimum[1], minimum[2], minimum[3]);
-                for (size_t i = 0; i < 4 && g + i < count; ++i) {
-                    c[four] = hn::MulAdd(product[i], hn::Set(f, x.scale[first + g + i]), c[four]);
-                    if (p.form.minimum) c[four] = hn::MulAdd(minimum[i], hn::Set(f, x.sum[first + g + i]), c[four]);
-                }
-            }
-    }
-    HWY_ALIGN float values[16];
-    for (size_t four = 0; four < 4; ++four) hn::Store(c[four], f, values + 4 * four);
-    Put(p, t, j, values);
-}
-
-// ---- many rows of activations: 16 rows of weights in the order of the sweep
+// ---- 16 rows of weights in the order of the sweep
 
 struct Panel {
     const int16_t* codes;          // [k / 2][row][2]
@@ -318,14 +222,8 @@ HWY_NOINLINE void Sweep(const CodeProduct& p, const Panel& w, size_t j) {
     if (t < p.m) Tiles<group, minimum, 1>(p, w, t, j);
 }
 
-constexpr size_t fewRows = 3;
-
 void DotCodes(const CodeProduct& p) {
     for (size_t j = 0; j < p.rows; j += 16) {
-        if (p.m <= fewRows && p.w.codes) {
-            for (size_t t = 0; t < p.m; ++t) p.form.group == 16 ? DotRows<16>(p, t, j) : DotRows<32>(p, t, j);
-            continue;
-        }
         const Panel w = Pack(p, j);
         if (p.form.group == 16)
             p.form.minimum ? Sweep<16, true>(p, w, j) : Sweep<16, false>(p, w, j);
