@@ -253,9 +253,13 @@ bool Product(const BlockProduct& p) {
     for (size_t t = 0; t < p.m; t += together) {
         const size_t m = p.m - t < together ? p.m - t : together;
         Activate(p, t, m, F::group, F::largest == 255, F::zero, x);
-        // A row alone is worth its own code where it is most used.
-        const bool two = p.layout->planes == 2, alone = m == 1 && lanes == 8;
-        const auto rows = !two ? Rows<F, 1, false> : alone ? Rows<F, 2, lanes == 8> : Rows<F, 2, false>;
+        // A row alone is worth its own code where it is most used. Codes of 8 bits meet words whatever the planes are.
+        constexpr int one = F::largest == 255 ? 2 : 1;
+        constexpr bool own = lanes == 8;
+        const bool two = p.layout->planes == 2;
+        const auto rows = m == 1 ? two ? Rows<F, 2, own> : Rows<F, one, own>
+                          : two ? Rows<F, 2, false>
+                                 : Rows<F, one, false>;
         // The last rows are taken together with some before them; where there are too few in all, one at a time.
         const bool few = p.rows < lanes;
         const ptrdiff_t stride = few ? 0 : p.rowBytes;
