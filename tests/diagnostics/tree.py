@@ -44,6 +44,13 @@ def faults_of(path, text):
         yield f"{path}: can be included twice"
 
 
+def faults_of_readme(root):
+    """Its first piece of code is said to be the code."""
+    piece = re.search(r"^```cpp\n(.*?)^```", (root / "README.md").read_text(), re.M | re.S)
+    if not piece or piece[1] not in (root / "llm" / "qwen3.cpp").read_text():
+        yield "README.md: its first piece of code is not that of llm/qwen3.cpp"
+
+
 def main(root):
     root = pathlib.Path(root)
     tracked = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True)
@@ -53,6 +60,7 @@ def main(root):
         files = [str(path.relative_to(root)) for folder in LAYERS for path in (root / folder).rglob("*")]
     files = [file for file in files if re.search(r"\.(h|cpp|py|sh|cmake)$", file) and (root / file).exists()]
     faults = [fault for file in files for fault in faults_of(file, (root / file).read_text())]
+    faults += faults_of_readme(root)
     print(f"{len(files)} files, {len(faults)} faults", *faults, sep="\n")
     return 1 if faults or len(files) < 100 else 0
 
