@@ -92,6 +92,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <vector>
 
 #include "axial/ops/instruction_set.h"
@@ -125,7 +126,7 @@ double bestRate(ThreadTeam& team, Run run) {
     std::size_t perPass = 0, passes = 16;
     // About 100 microseconds each: long against reading the clock, too short to be interrupted often.
     while (secondsOf([&] { perPass = run(passes, tasks[0]); }) < 1e-4) passes *= 2;
-    double best = 1;
+    double best = std::numeric_limits<double>::infinity();
     for (int round = 0; round < 20; ++round) {
         auto task = [&](std::size_t i) { tasks[i].seconds = secondsOf([&] { run(passes, tasks[i]); }); };
         team.run(tasks.size(), task);
