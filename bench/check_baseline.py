@@ -18,6 +18,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 BASELINE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "baseline.json")
 # What tells rows apart. The axes are compared as text.
@@ -95,11 +96,25 @@ def report(verdicts, tolerance):
     return 1 if count["fallen"] or count["not measured"] else 0
 
 
+def waited():
+    """Seconds that threads of this machine have waited for a CPU so far, or None where the system does not say."""
+    try:
+        with open("/proc/pressure/cpu", encoding="ascii") as file:
+            return int(file.readline().rsplit("total=", 1)[1]) / 1e6
+    except (OSError, IndexError, ValueError):
+        return None
+
+
 def measure(axial, arguments):
+    before, start = waited(), time.monotonic()
     result = subprocess.run([axial, "opbench", *arguments, "-o", "json"], capture_output=True, text=True)
     if result.returncode != 0:
         print(f"{axial} opbench failed ({result.returncode}): {result.stderr.strip()}", file=sys.stderr)
         sys.exit(2)
+    share = (waited() - before) / (time.monotonic() - start) if before is not None else 0
+    if share > 0.1:
+        print(f"note: in {share:.0%} of this run's time threads waited for a CPU; what has fallen may be others' work",
+              file=sys.stderr)
     return json.loads(result.stdout)
 
 
