@@ -205,9 +205,12 @@ void gatedStrip(const Strip& s, const WeightRows& up, const ActivationRows& x, c
     part.w = &up;
     part.out = gates + s.m * n;
     anyStrip(part, x, q);
-    for (std::size_t t = 0; t < s.m; ++t)
-        kernels::pointwise(kernels::Pointwise::swiglu, s.out + static_cast<std::ptrdiff_t>(t) * s.outStride,
-                           gates + t * n, 1, gates + (s.m + t) * n, 1, n);
+    for (std::size_t t = 0; t < s.m; ++t) {
+        float* out = s.out + static_cast<std::ptrdiff_t>(t) * s.outStride;
+        if (t + 16 < s.m)  // the rows of the result lie far apart, so each is a wait for memory unless asked for early
+            for (std::size_t i = 0; i < n && i < 32; i += 16) __builtin_prefetch(out + 16 * s.outStride + i, 1);
+        kernels::pointwise(kernels::Pointwise::swiglu, out, gates + t * n, 1, gates + (s.m + t) * n, 1, n);
+    }
 }
 
 // Rows [begin, end) of a product's weights: what one task takes.

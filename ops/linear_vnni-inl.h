@@ -92,6 +92,21 @@ inline Row rowOf(const std::byte* row, const QuantisedRow& layout, std::size_t g
             reinterpret_cast<const std::int32_t*>(row + at.bias)};
 }
 
+// f(part of the product) for 64 rows of weights after the other, which stay in a cache while each row of activations
+// meets them; for all at once where there is one such row.
+template <class Product, class F>
+inline void forEachSlice(const Product& all, F f) {
+    Product part = all;
+    const std::size_t most = all.m == 1 ? all.rows : 64;
+    for (std::size_t j = 0; j < all.rows; j += most) {
+        part.rows = all.rows - j < most ? all.rows - j : most;
+        f(part);
+        part.w += static_cast<std::ptrdiff_t>(part.rows) * all.rowBytes;
+        part.out += part.rows;
+        if (part.add) part.add += part.rows;
+    }
+}
+
 // c, and what is to be added to it, to the first `count` (at most 16) outputs.
 inline void store(float* out, const float* add, std::size_t count, __m512 c) {
     const auto mask = static_cast<__mmask16>(count >= 16 ? 0xffffu : (1u << count) - 1u);

@@ -93,8 +93,10 @@ void rows(const BlockProduct& p, std::size_t t) {
 }
 
 template <class F>
-bool each(const BlockProduct& p) {
-    for (std::size_t t = 0; t < p.m; ++t) p.layout->planes == 2 ? rows<F, 2>(p, t) : rows<F, 1>(p, t);
+bool each(const BlockProduct& all) {
+    forEachSlice(all, [](const BlockProduct& p) {
+        for (std::size_t t = 0; t < p.m; ++t) p.layout->planes == 2 ? rows<F, 2>(p, t) : rows<F, 1>(p, t);
+    });
     return true;
 }
 

@@ -173,8 +173,10 @@ void rows(const SuperProduct& p, std::size_t t) {
 }
 
 template <class F>
-void each(const SuperProduct& p) {
-    for (std::size_t t = 0; t < p.m; ++t) p.layout->planes == 2 ? rows<F, 2>(p, t) : rows<F, 1>(p, t);
+void each(const SuperProduct& all) {
+    forEachSlice(all, [](const SuperProduct& p) {
+        for (std::size_t t = 0; t < p.m; ++t) p.layout->planes == 2 ? rows<F, 2>(p, t) : rows<F, 1>(p, t);
+    });
 }
 
 inline __m512i oneSums(const std::byte* codes) { return _mm512_dpbusd_epi32(zero(), _mm512_set1_epi8(1), load(codes)); }
