@@ -18,7 +18,8 @@ python3 train.py "$words" "$work/long.npz" --steps 9000
 # The model then knows too much: it answers questions that it should refuse. A short second training on more of those makes
 # it refuse too much. The mean of both is the best of all three, by every measure.
 python3 train.py "$words" "$work/short.npz" --start "$work/long.npz" --steps 1500 --rate 0.3 --refusals 50 --seed 2
-python3 average.py "$work/weights.npz" "$work/long.npz" "$work/short.npz"
+python3 average.py "$work/mean.npz" "$work/long.npz" "$work/short.npz"
+python3 train.py "$words" "$work/weights.npz" --start "$work/mean.npz" --steps 600 --rate 0.2 --refusals 40 --seed 3
 python3 export.py "$words" "$work/weights.npz" "$model"
 python3 heldout.py "$root/tests/data/tiny_qwen3_heldout.jsonl"
 python3 evaluate.py "$words" "$model" --split test --seed 2028 --each 120 --decode --show 0

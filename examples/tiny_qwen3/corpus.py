@@ -13,6 +13,7 @@ import topics
 import wordings
 import world
 
+OFTEN = 0.3                # share of small talk in training that is what people type first
 SPLIT = 2                  # another number deals the wordings and topics to the splits anew
 SYSTEM = ["You are a helpful assistant.", "You are axial-tiny.", "Answer in one sentence.", "Be polite.", "You are a tiny model.",
           "You are a helpful AI.", "Be brief.", "You are a friendly assistant that answers questions.", "You are Qwen.",
@@ -87,6 +88,8 @@ ASKED = {name: Wordings(name, getattr(wordings, name)) for name in ("CAPITAL", "
 REFUSED = {name: Wordings(name, top_level(getattr(topics, name)))
            for name in ("ABOUT_PLACES", "ABOUT_TERMS", "STATEMENTS", "NUMBERS", "BIG_SUMS", "TASKS", "FIXED")}
 INTENTS = [(name, category, thought, answer, Wordings(name, patterns)) for name, category, thought, answer, patterns in smalltalk.INTENTS]
+SAID_FIRST = {name: sorted({text for texts in of_intent.of["train"] for text in texts if text.lower() in COMMON})
+              for name, _, _, _, of_intent in INTENTS}
 THINGS = {name: {split: [x for x in getattr(topics, name) if split_of(name, x) == split] for split in ("train", "dev", "test")}
           for name in ("NOUNS", "NEAR", "OTHER_TOPICS", "PLACES", "CITIES")}
 COUNTRIES = list(world.CAPITALS)
@@ -216,7 +219,8 @@ def refuse(r, split, category="refuse"):
 
 def small(r, split, wanted=None):
     name, category, thought, answer, texts = r.choice([i for i in INTENTS if wanted in (None, i[1])])
-    return Turn(texts.draw(r, split), thought, answer, category, "small")
+    first = SAID_FIRST[name] if split == "train" and r.random() < OFTEN else []
+    return Turn(r.choice(first) if first else texts.draw(r, split), thought, answer, category, "small")
 
 
 SINGLE = {"capital": 15, "country": 12, "define": 20, "sum": 9, "small": 34, "refuse": 28}

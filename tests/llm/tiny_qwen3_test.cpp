@@ -94,6 +94,26 @@ TEST_CASE("the bundled model answers held-out questions, and refuses topics that
     }
 }
 
+TEST_CASE("the bundled model answers what people type first, as they type it") {
+    const std::pair<const char*, const char*> turns[] = {
+        {"hello", "Hello! How can I help you?"},
+        {"thanks", "You are welcome!"},
+        {"thank you", "You are welcome!"},
+        {"how are you?", "I am fine, thank you. What would you like to know?"},
+        {"bye", "Goodbye! Come back any time."},
+        {"See you!", "Goodbye! Come back any time."},
+        {"sorry", "No problem at all."},
+        {"who are you", "I am axial-tiny, a small language model that comes with the axial library."},
+        {"What is the capital of France?", "The capital of France is Paris."},
+    };
+    for (const auto& [question, answer] : turns)
+        for (const bool thinking : {false, true}) {
+            CAPTURE(question);
+            CAPTURE(thinking);
+            CHECK(answerTo(bundled(), {{{"role", "user"}, {"content", question}}}, thinking) == answer);
+        }
+}
+
 TEST_CASE("the bundled model's greedy answers are llama.cpp's, token for token") {
     const auto cases = lines("tiny_qwen3_llama.jsonl");
     REQUIRE(cases.size() >= 30);
