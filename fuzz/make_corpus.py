@@ -76,6 +76,8 @@ def main():
     for fuzzer in ("gguf", "tokenizer"):
         save(fuzzer, "tiny-vocab", read(os.path.join(test_data, "tiny-vocab.gguf")))
     save("tokenizer", "text", "Hello, world! \u00e9\u6587 <|im_start|>user\n1234 don't   \n\n x".encode())
+    numbers = {"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.0}, "rest": [1e300, -1e-300, 2**63, -1]}
+    save("tokenizer", "json-numbers", json.dumps(numbers).encode())
     save("template", "text", b"\x06" + b"s\x1fBe brief.\x1eu\x1fHi <|im_end|>\x1ea\x1fHello\x1fthoughts\x1ef\x1fx")
     if not os.path.isdir(oracle):
         return

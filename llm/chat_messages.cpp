@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "axial/llm/parsed_json.h"
 #include "axial/tensor/error.h"
 
 namespace axial::llm {
@@ -52,16 +53,8 @@ ToolCall toolCallOf(const Json& json, std::size_t message) {
 
 std::vector<Message> messagesFromJson(std::string_view json) {
     constexpr int deepest = 200;
-    Json list;
-    try {
-        list = Json::parse(json, [](int depth, nlohmann::detail::parse_event_t, Json&) {
-            if (depth > deepest)
-                throw ValueError("chat: messages nested more than " + std::to_string(deepest) + " deep");
-            return true;
-        });
-    } catch (const Json::parse_error& error) {
-        throw ValueError("chat: messages are not JSON at byte " + std::to_string(error.byte));
-    }
+    const Json list =
+        parsedJson<Json>(json, deepest, [](const std::string& what) { throw ValueError("chat: messages: " + what); });
     if (!list.is_array()) throw ValueError("chat: messages must be a list");
     std::vector<Message> messages;
     for (const Json& entry : list) {

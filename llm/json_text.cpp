@@ -3,6 +3,8 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "axial/llm/parsed_json.h"
+#include "axial/llm/unicode.h"
 #include "axial/tensor/error.h"
 
 namespace axial::llm {
@@ -12,15 +14,9 @@ using Json = nlohmann::ordered_json;
 
 Json parsed(std::string_view json) {
     constexpr int deepest = 200;
-    try {
-        return Json::parse(json, [](int depth, nlohmann::detail::parse_event_t, Json&) {
-            if (depth > deepest) throw ValueError("chat: JSON nested more than " + std::to_string(deepest) + " deep");
-            return true;
-        });
-    } catch (const Json::parse_error& error) {
-        throw ValueError("chat: not JSON at byte " + std::to_string(error.byte) + ": " +
-                         std::string(json.substr(0, 80)));
-    }
+    return parsedJson<Json>(json, deepest, [&](const std::string& what) {
+        throw ValueError("chat: " + what + ": " + replaceInvalidUtf8(json.substr(0, 80)));
+    });
 }
 
 // Python's repr of a float: the shortest digits that read back as the same number, with an exponent below 1e-4 and from

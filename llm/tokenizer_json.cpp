@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "axial/llm/parsed_json.h"
 #include "axial/llm/vocabulary_builder.h"
 #include "axial/tensor/error.h"
 #include "axial/tensor/mapped_file.h"
@@ -65,12 +66,10 @@ class Document {
     explicit Document(const std::filesystem::path& file) : file_(file), mapped_(file) {
         const auto bytes = mapped_.bytes();
         const char* const begin = reinterpret_cast<const char*>(bytes.data());
-        try {
-            json = Json::parse(begin, begin + bytes.size(),
-                               [this](int depth, Event event, Json& value) { return keep(depth, event, value); });
-        } catch (const Json::parse_error& error) {
-            fail(file, "not JSON at byte " + std::to_string(error.byte));
-        }
+        constexpr int deepest = 100;
+        json = parsedJson<Json>(
+            std::string_view(begin, bytes.size()), deepest, [&](const std::string& what) { fail(file, what); },
+            [this](int depth, Event event, Json& value) { return keep(depth, event, value); });
         if (!json.is_object()) fail(file, "not a JSON object");
     }
 
@@ -82,8 +81,6 @@ class Document {
 
   private:
     bool keep(int depth, Event event, Json& value) {
-        constexpr int deepest = 100;
-        if (depth > deepest) fail(file_, "nested more than " + std::to_string(deepest) + " deep");
         if (event == Event::key) return key(depth, value);
         if (inVocabulary_ && depth == 2 && event == Event::array_start) refuse(file_, "model.vocab that is a list");
         if (inVocabulary_ && depth >= 3) return entry(depth, event, value);
@@ -310,12 +307,9 @@ Json beside(const std::filesystem::path& file, const char* name) {
     constexpr std::size_t mostBytes = 4 << 20;
     if (mapped.bytes().size() > mostBytes) fail(path, "larger than 4 MiB");
     const char* const begin = reinterpret_cast<const char*>(mapped.bytes().data());
-    Json json;
-    try {
-        json = Json::parse(begin, begin + mapped.bytes().size());
-    } catch (const Json::parse_error& error) {
-        fail(path, "not JSON at byte " + std::to_string(error.byte));
-    }
+    constexpr int deepest = 100;
+    Json json = parsedJson<Json>(std::string_view(begin, mapped.bytes().size()), deepest,
+                                 [&](const std::string& what) { fail(path, what); });
     if (!json.is_object()) fail(path, "not a JSON object");
     return json;
 }

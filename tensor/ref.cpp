@@ -159,14 +159,16 @@ TensorRef mergeAxes(const TensorRef& v, std::size_t k, std::size_t n, const std:
     r.rank = static_cast<std::uint8_t>(v.rank - (n - 1));
     r.extent[k] = 1;
     for (std::size_t i = k; i < k + n; ++i) r.extent[k] *= v.extent[i];
-    // From the innermost on, each axis with more than one position must step over all positions of those inside it.
+    // From the innermost on, each axis with more than one position must step over all positions of those inside it;
+    // where no number is, as in a view with an axis of extent 0 anywhere, no step matters.
+    const bool empty = v.size() == 0;
     std::size_t inner = k + n;
     std::ptrdiff_t step = 0;
     for (std::size_t i = k + n; i-- > k;) {
         if (v.extent[i] == 1) continue;
         if (inner == k + n)
             r.stride[k] = step = v.stride[i];
-        else if (v.stride[i] != step && r.extent[k] != 0)
+        else if (v.stride[i] != step && !empty)
             throw ShapeError("merge: axes " + std::string(v.axis[i]) + " and " + std::string(v.axis[inner]) + " of " +
                              describe(v) + " are not laid out as one; copy() first");
         inner = i;

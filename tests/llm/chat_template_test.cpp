@@ -211,7 +211,8 @@ TEST_SUITE("chat template") {
               R"([{"role": "assistant", "tool_calls": 1}])", R"([{"role": "assistant", "tool_calls": [{}]}])",
               R"([{"role": "assistant", "tool_calls": [1]}])",
               R"([{"role": "assistant", "tool_calls": [{"function": 1}]}])",
-              R"([{"role": "assistant", "reasoning_content": 1}])"}) {
+              R"([{"role": "assistant", "reasoning_content": 1}])", R"([{"role": "user", "content": 1e999}])",
+              R"([{"role": "user", "content": "x", "tool_calls": [{"name": "f", "arguments": {"x": -1E4000}}]}])"}) {
             CAPTURE(json);
             CHECK_THROWS_WITH_AS(messagesFromJson(json), doctest::Contains("chat: messages"), ValueError);
         }
@@ -231,7 +232,8 @@ TEST_SUITE("chat template") {
         CHECK(spacedJson("[-7, 18446744073709551615]") == "[-7, 18446744073709551615]");
         CHECK(jsonString("\"x\\n\"") == "x\n");
         CHECK_FALSE(jsonString("1"));
-        for (const char* json : {"", "{", "[1,]", "nul", "\"\xff\""}) CHECK_THROWS_AS(spacedJson(json), ValueError);
+        for (const char* json : {"", "{", "[1,]", "nul", "\"\xff\"", "1e999", "[0, -2e308]"})
+            CHECK_THROWS_AS(spacedJson(json), ValueError);
         CHECK_THROWS_AS(spacedJson(std::string(100000, '[') + std::string(100000, ']')), ValueError);
     }
 }

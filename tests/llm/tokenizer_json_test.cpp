@@ -178,6 +178,20 @@ TEST_SUITE("tokenizer.json") {
         CHECK_THROWS_AS(vocabularyFromTokenizerJson(folder.write("tokenizer.json", "\xff\xfe")), FileError);
         CHECK_THROWS_WITH_AS(vocabularyFromTokenizerJson(folder.write("tokenizer.json", std::string(1 << 20, '['))),
                              doctest::Contains("deep"), FileError);
+        // A number that no double holds: nlohmann-json has another exception for it than for what is not JSON.
+        for (const char* number : {"1e999", "-1E999", "123456789e400"}) {
+            const std::string text = small().dump();
+            const std::string changed = text.substr(0, text.size() - 1) + ", \"x\": [" + number + "]}";
+            CHECK_THROWS_WITH_AS(vocabularyFromTokenizerJson(folder.write("tokenizer.json", changed)),
+                                 doctest::Contains("a number is beyond"), FileError);
+        }
+        for (const char* beside : {"tokenizer_config.json", "config.json", "generation_config.json"}) {
+            const TemporaryFolder other;
+            const auto file = other.write("tokenizer.json", small().dump());
+            CHECK_NOTHROW(vocabularyFromTokenizerJson(file));
+            other.write(beside, R"({"temperature": 1e999})");
+            CHECK_THROWS_WITH_AS(vocabularyFromTokenizerJson(file), doctest::Contains(beside), FileError);
+        }
     }
 
     TEST_CASE("what stands before and behind a text, and every end of a reply") {

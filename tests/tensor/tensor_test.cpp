@@ -113,6 +113,15 @@ TEST_CASE("merge looks at the layout of every axis, also across axes of one posi
     CHECK(column(embed(11)) == 11 * 5 + 1);
 }
 
+TEST_CASE("what holds no numbers merges any axes, whichever axis is the empty one") {
+    const auto none = counted(seq(0), head(2), channel(3));
+    CHECK(none.as(seq, channel, head).isDense());
+    CHECK(none.as(seq, channel, head).merge(embed, channel, head).extent(embed) == 6);
+    CHECK(none.as(channel, head, seq).merge(embed, channel, head).size() == 0);
+    const auto one = counted(seq(1), head(2), channel(3));
+    CHECK_THROWS_AS((void)one.as(seq, channel, head).merge(embed, channel, head), ShapeError);
+}
+
 TEST_CASE("on an rvalue, rename, split and merge keep the ownership and move no numbers") {
     auto x = counted(seq(2), embed(12));
     const float* data = x.data();
