@@ -41,8 +41,10 @@ Stream attention(Stream&& x, const Layer& w, std::size_t layer, Step& step, floa
     q = ropeHalf(rmsNormMul(std::move(q), w.attn_q_norm, epsilon), step.rope);
     k = ropeHalf(rmsNormMul(std::move(k), w.attn_k_norm, epsilon), step.rope);
 
-    const auto [keys, values] = step.cache.append(layer, k, v);  // [kvHead, key, channel]
-    const auto mixed = groupedAttention(q, keys, values);        // [seq, head, channel]
+    // The step may hold rows of several conversations; each one's queries meet its own keys.
+    const auto mixed = step.attend(layer, x, q, k, v, [](const auto& q, const auto& keys, const auto& values) {
+        return groupedAttention(q, keys, values);  // [seq, head, channel]
+    });
     return add(std::move(x), dot(mixed, w.attn_output, head, channel));
 }
 

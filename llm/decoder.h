@@ -6,15 +6,11 @@
 #include <span>
 
 #include "axial/llm/model.h"
+#include "axial/llm/step.h"
 #include "axial/llm/weight_source.h"
-#include "axial/ops/rope_table.h"
-#include "axial/ops/structure.h"
 #include "axial/tensor/stored.h"
 
 namespace axial::llm {
-
-// The residual stream: what flows from block to block.
-using Stream = Tensor<float, seq, embed>;
 
 // The weights outside of the blocks, named as in the file.
 struct Trunk {
@@ -24,21 +20,6 @@ struct Trunk {
     std::optional<Weight<pair>> rope_freqs;      // Llama-3: what the rotation's frequencies are divided by
 
     const Weight<vocab, embed>& head() const { return output ? *output : token_embd; }
-};
-
-// Tokens that go through the blocks together.
-struct Step {
-    KvCache& cache;
-    RopeTable rope;  // the angles of their positions
-    LogitsOf which;
-
-    // For the block to call once its layer's keys and values are in the cache: behind the last layer only the positions
-    // whose logits are asked for matter, so the others' rows are dropped there.
-    template <class... Rows>
-    void dropUnasked(std::size_t layer, Rows&... rows) const {
-        if (which == LogitsOf::all || layer + 1 != cache.layers()) return;
-        ((rows = copy(rows.narrow(seq, rows.extent(seq) - 1, 1))), ...);
-    }
 };
 
 // One block: takes the stream over and hands it back edited.
@@ -51,11 +32,10 @@ Trunk bindTrunk(Hyperparameters&, WeightSource&);
 // The rotation that the hyperparameters and the trunk's rope_freqs ask for.
 Rope ropeOf(const Hyperparameters&, const Trunk&);
 
-// Model::forward for a decoder. Long inputs go through in pieces of at most `stepPositions`; the result does not depend
-// on that.
+// Model::forward for a decoder. At most `stepPositions` rows go through the blocks together, whichever conversations
+// they are of; the result does not depend on that.
 inline constexpr std::size_t stepPositions = 512;
-Logits runDecoder(const Hyperparameters&, const Trunk&, const Rope&, const Block&, KvCache&, std::span<const TokenId>,
-                  LogitsOf);
+Logits runDecoder(const Hyperparameters&, const Trunk&, const Rope&, const Block&, std::span<const Continuation>);
 
 }  // namespace axial::llm
 

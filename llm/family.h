@@ -21,11 +21,12 @@ class Family final : public Model {
 
     const Hyperparameters& hyperparameters() const override { return hyperparameters_; }
 
-    Logits forward(KvCache& cache, std::span<const TokenId> tokens, LogitsOf which) const override {
+    using Model::forward;
+    Logits forward(std::span<const Continuation> conversations) const override {
         const auto run = [this](Stream&& x, std::size_t i, Step& step) {
             return block(std::move(x), layers_[i], i, step, hyperparameters_.normEpsilon);
         };
-        return runDecoder(hyperparameters_, trunk_, rope_, run, cache, tokens, which);
+        return runDecoder(hyperparameters_, trunk_, rope_, run, conversations);
     }
 
   private:

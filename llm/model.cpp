@@ -7,4 +7,9 @@ KvCache Model::makeCache(std::size_t capacity, Format format) const {
     return KvCache(h.layers, kvHead(h.kvHeads), channel(h.channels), capacity, format);
 }
 
+Logits Model::forward(KvCache& cache, std::span<const TokenId> tokens, LogitsOf which) const {
+    const Continuation one{cache, tokens, which};
+    return forward(std::span(&one, 1));
+}
+
 }  // namespace axial::llm

@@ -18,6 +18,13 @@ using Logits = Tensor<float, seq, vocab>;
 // Which positions' logits a forward pass computes; the output head is skipped for the others.
 enum class LogitsOf { last, all };
 
+// What a forward pass computes of one conversation: the tokens that come behind those in its cache.
+struct Continuation {
+    KvCache& cache;
+    std::span<const TokenId> tokens;
+    LogitsOf which = LogitsOf::last;
+};
+
 class Model {
   public:
     virtual ~Model() = default;
@@ -25,11 +32,15 @@ class Model {
     virtual const Hyperparameters& hyperparameters() const = 0;
     // An empty cache for `capacity` positions in the given format (F32 or F16). Throws ShapeError or std::bad_alloc.
     KvCache makeCache(std::size_t capacity, Format format) const;
-    // Runs the tokens through the model at positions cache.length() and on, appends their keys and values to the cache
-    // and returns the logits of the last position ([seq=1, vocab]) or of all ([seq=tokens, vocab]).
-    // Throws ValueError for an empty list, a token outside the vocabulary, or more tokens than the cache has room for;
-    // the cache is then as it was.
-    virtual Logits forward(KvCache& cache, std::span<const TokenId> tokens, LogitsOf which) const = 0;
+    // Runs each conversation's tokens through the model at positions cache.length() and on, all conversations together,
+    // appends their keys and values to the caches, and returns the logits [seq, vocab] of each one's last position, or
+    // of all its positions, one conversation behind another. They have the same bits as those of each conversation by
+    // itself, cut into steps in any way. Throws ValueError if there is no conversation, or for one without tokens, with
+    // a token outside the vocabulary, with more tokens than its cache has room for, with another model's cache or that
+    // of another conversation; the caches are then as they were.
+    virtual Logits forward(std::span<const Continuation> conversations) const = 0;
+    // The same for one conversation.
+    Logits forward(KvCache& cache, std::span<const TokenId> tokens, LogitsOf which) const;
 };
 
 }  // namespace axial::llm

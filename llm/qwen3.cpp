@@ -19,9 +19,9 @@ Stream attentionBlock(Stream&& x, const Qwen3Layer& w, std::size_t layer, Step& 
     q = rmsNormMulRopeHalf(std::move(q), w.attn_q_norm, step.rope, epsilon);
     k = rmsNormMulRopeHalf(std::move(k), w.attn_k_norm, step.rope, epsilon);
 
-    const auto [keys, values] = step.cache.append(layer, k, v);  // [kvHead, key, channel]
-    step.dropUnasked(layer, q, x);
-    const auto mixed = groupedAttention(q, keys, values);              // [seq, head, channel]
+    const auto mixed = step.attend(layer, x, q, k, v, [](const auto& q, const auto& keys, const auto& values) {
+        return groupedAttention(q, keys, values);  // [seq, head, channel]
+    });
     return addDot(std::move(x), mixed, w.attn_output, head, channel);  // [seq, embed]
 }
 

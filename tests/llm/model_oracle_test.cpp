@@ -117,32 +117,6 @@ TEST_CASE("greedy continuations are the reference's where the gap to the second 
     }
 }
 
-TEST_CASE("logits do not depend on how the tokens are cut into steps, bit for bit") {
-    if (!oracle::present()) return;
-    for (const std::string name : {"tiny-qwen3-Q8_0", "tiny-qwen3-256-Q4_K_M", "tiny-qwen3-F16", "tiny-llama-F32"}) {
-        CAPTURE(name);
-        const LoadedModel loaded = loadOracle(name);
-        const auto tokens = sequences()[3];
-        KvCache cache = loaded.model->makeCache(tokens.size(), Format::f16);
-        const Logits whole = loaded.model->forward(cache, tokens, LogitsOf::all);
-        for (const std::size_t step : {1, 2, 3, 7, 16, 64}) {
-            CAPTURE(step);
-            cache.truncate(0);
-            bool same = true;
-            for (std::size_t at = 0; at < tokens.size(); at += step) {
-                const auto piece = std::span(tokens).subspan(at, std::min(step, tokens.size() - at));
-                const Logits part = loaded.model->forward(cache, piece, LogitsOf::all);
-                same &= std::equal(part.values().begin(), part.values().end(),
-                                   whole.values().begin() + static_cast<std::ptrdiff_t>(at * 512));
-            }
-            CHECK(same);
-        }
-        cache.truncate(0);
-        const Logits last = loaded.model->forward(cache, tokens, LogitsOf::last);
-        CHECK(std::equal(last.values().begin(), last.values().end(), whole.values().end() - 512));
-    }
-}
-
 TEST_CASE("a forward pass that is refused leaves the cache as it was") {
     if (!oracle::present()) return;
     const LoadedModel loaded = loadOracle("tiny-qwen3-Q8_0");

@@ -1,0 +1,70 @@
+// Rows that go through a model's blocks together: a stretch of tokens of each of some conversations, one behind another
+// along seq. All ops treat a row by itself, so what a conversation gets does not depend on the others; only attention
+// needs to know whose row is whose.
+#pragma once
+#include <vector>
+
+#include "axial/llm/kv_cache.h"
+#include "axial/ops/rope_table.h"
+#include "axial/ops/structure.h"
+
+namespace axial::llm {
+
+// The residual stream: what flows from block to block.
+using Stream = Tensor<float, seq, embed>;
+
+// The next `rows` tokens of a conversation; the logits of the last `asked` of them are wanted.
+struct Stretch {
+    KvCache& cache;
+    std::size_t rows, asked;
+};
+
+class Step {
+  public:
+    // `stretches` is not empty; rope(i) are the angles of the position of row i.
+    Step(std::vector<Stretch> stretches, RopeTable angles);
+
+    const RopeTable rope;
+    std::size_t rows() const { return rows_; }
+    std::size_t asked() const { return asked_; }
+
+    // Appends each conversation's keys and values [seq, kvHead, channel] to its cache, and gives
+    //   attention(queries [seq, head, channel], keys [kvHead, key, channel], values) -> [seq, head, channel]
+    // of each conversation's queries and all of its keys, one behind another again. Behind the last layer only the rows
+    // whose logits are asked for matter: there the other queries are left out, and the stream is cut to the same rows.
+    template <class Attention>
+    Tensor<float, seq, head, channel> attend(std::size_t layer, Stream& x, const Tensor<float, seq, head, channel>& q,
+                                             const Tensor<float, seq, kvHead, channel>& k,
+                                             const Tensor<float, seq, kvHead, channel>& v,
+                                             const Attention& attention) const {
+        const bool all = layer + 1 != stretches_.front().cache.layers() || asked_ == rows_;
+        if (stretches_.size() == 1 && all) {
+            const auto [keys, values] = stretches_.front().cache.append(layer, k, v);
+            return attention(q, keys, values);
+        }
+        auto mixed = uninitialized<float>(seq(all ? rows_ : asked_), head(q.extent(head)), channel(q.extent(channel)));
+        std::size_t from = 0, to = 0;
+        for (const Stretch& stretch : stretches_) {
+            const auto [keys, values] =
+                stretch.cache.append(layer, k.narrow(seq, from, stretch.rows), v.narrow(seq, from, stretch.rows));
+            from += stretch.rows;
+            const std::size_t count = all ? stretch.rows : stretch.asked;
+            if (count != 0)
+                copy(attention(q.narrow(seq, from - count, count), keys, values), mixed.edit().narrow(seq, to, count));
+            to += count;
+        }
+        if (!all) x = askedRows(x);
+        return mixed;
+    }
+
+    // After the last layer: the rows count in their caches from now on.
+    void finish();
+
+  private:
+    Stream askedRows(const Stream& x) const;
+
+    std::vector<Stretch> stretches_;
+    std::size_t rows_ = 0, asked_ = 0;
+};
+
+}  // namespace axial::llm
