@@ -10,13 +10,18 @@
 
 using namespace axial;
 
+namespace {
+// On 64-bit ARM the kernels are compiled for NEON alone.
+constexpr bool severalCompiled = (HWY_TARGETS & (HWY_TARGETS - 1)) != 0;
+}  // namespace
+
 TEST_CASE("forEachTarget: each instruction set is really the one that runs") {
     std::set<std::string> seen;
     forEachTarget([&](const char* target) {
         CHECK(instructionSet().starts_with(target));
         CHECK(seen.insert(target).second);
     });
-    CHECK(seen.size() > 1);
+    CHECK(seen.size() > (severalCompiled ? 1 : 0));
     // afterwards the best one is back
     CHECK(seen.count(instructionSet().substr(0, instructionSet().find('+'))) == 1);
     MESSAGE("instruction sets tested: " << [&] {
@@ -29,7 +34,7 @@ TEST_CASE("forEachTarget: each instruction set is really the one that runs") {
 TEST_CASE("useInstructionSet: each of the list is used, the first is the default, and others are refused") {
     const std::string usual = instructionSet();
     const auto all = instructionSets();
-    REQUIRE(all.size() > 1);
+    REQUIRE(all.size() > (severalCompiled ? 1 : 0));
     CHECK(instructionSet() == usual);
     CHECK(all.front() == usual);
     for (const std::string& name : all) {
@@ -42,8 +47,9 @@ TEST_CASE("useInstructionSet: each of the list is used, the first is the default
         useInstructionSet("AVX4");
         FAIL("AVX4 was accepted");
     } catch (const ValueError& error) {
-        CHECK(std::string_view(error.what())
-                  .starts_with("useInstructionSet: \"AVX4\" is not among those of this machine: " + usual + ", "));
+        std::string names;
+        for (const std::string& name : all) names += (names.empty() ? "" : ", ") + name;
+        CHECK(error.what() == "useInstructionSet: \"AVX4\" is not among those of this machine: " + names);
     }
     CHECK(instructionSet() == all.back());
     useInstructionSet(usual);
