@@ -34,6 +34,13 @@ void bindField(std::optional<Weight<A...>>& field, const std::string& name, Weig
 }
 }  // namespace detail
 
+// The tensor that a record's field is bound to: attn_q.weight for attn_q, attn_q.bias for attn_q_bias.
+inline std::string tensorOfField(std::string_view field) {
+    constexpr std::string_view bias = "_bias";
+    if (!field.ends_with(bias)) return std::string(field) + ".weight";
+    return std::string(field.substr(0, field.size() - bias.size())) + ".bias";
+}
+
 // bindRecord(layer, "blk.3.", source, sizes) binds the record's field attn_q to the tensor blk.3.attn_q.weight, and so
 // on for every field: Weight (FileError if the file lacks it) or std::optional<Weight>. Each weight's axes must fit the
 // stored extents (WeightSource::check).
@@ -41,8 +48,8 @@ template <class Record>
 void bindRecord(Record& record, const std::string& prefix, WeightSource& source, const AxisSizes& sizes) {
     namespace hana = boost::hana;
     hana::for_each(hana::accessors<Record>(), [&](auto field) {
-        detail::bindField(hana::second(field)(record), prefix + hana::to<const char*>(hana::first(field)) + ".weight",
-                          source, sizes);
+        detail::bindField(hana::second(field)(record),
+                          prefix + tensorOfField(hana::to<const char*>(hana::first(field))), source, sizes);
     });
 }
 

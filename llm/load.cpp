@@ -1,9 +1,8 @@
 #include "axial/llm/load.h"
 
+#include "axial/llm/architectures.h"
 #include "axial/llm/bundled_model.h"
 #include "axial/llm/hyperparameters.h"
-#include "axial/llm/llama.h"
-#include "axial/llm/qwen3.h"
 #include "axial/llm/tokenizer.h"
 #include "axial/llm/vocabulary.h"
 #include "axial/tensor/error.h"
@@ -11,23 +10,11 @@
 namespace axial::llm {
 namespace {
 
-struct Architecture {
-    std::string_view name;  // general.architecture
-    std::unique_ptr<Model> (*make)(const Hyperparameters&, WeightSource&);
-};
-constexpr Architecture architectures[] = {
-    {"qwen3", makeQwen3},
-    {"llama", makeLlama},
-};
-
 const Architecture& architectureOf(const GgufFile& file) {
     const std::string_view name = file.require("general.architecture").string();
-    for (const Architecture& row : architectures)
-        if (row.name == name) return row;
-    std::string known;
-    for (const Architecture& row : architectures) known.append(known.empty() ? "" : ", ").append(row.name);
+    if (const Architecture* known = findArchitecture(name)) return *known;
     throw UnsupportedError(file.path().string() + ": architecture \"" + std::string(name) +
-                           "\" is not supported; these are: " + known);
+                           "\" is not supported; these are: " + architectureNames());
 }
 
 // Reads the mapped weights once, so that the first answer does not wait for the disk.
@@ -70,11 +57,5 @@ LoadedModel load(const std::filesystem::path& path, const LoadOptions& options) 
 }
 
 LoadedModel loadBundled() { return load(bundledModel()); }
-
-std::vector<std::string_view> supportedArchitectures() {
-    std::vector<std::string_view> names;
-    for (const Architecture& row : architectures) names.push_back(row.name);
-    return names;
-}
 
 }  // namespace axial::llm

@@ -35,7 +35,4 @@ LoadedModel load(GgufFile, const LoadOptions& = {});
 // The small model that is part of the library (examples/tiny_qwen3).
 LoadedModel loadBundled();
 
-// The architectures that can be run, as files name them.
-std::vector<std::string_view> supportedArchitectures();
-
 }  // namespace axial::llm

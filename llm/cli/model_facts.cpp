@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "axial/llm/load.h"
+#include "axial/llm/architectures.h"
 
 namespace axial::cli {
 namespace {
@@ -32,8 +32,7 @@ ModelFacts::ModelFacts(const llm::GgufFile& file) : hyperparameters(llm::readHyp
     if (const auto* embedding = file.findTensor("token_embd.weight"); embedding && !embedding->extent.empty())
         hyperparameters.vocabulary = embedding->extent.front();
     tiedHead = file.findTensor("output.weight") == nullptr;
-    const auto known = llm::supportedArchitectures();
-    supported = std::find(known.begin(), known.end(), hyperparameters.architecture) != known.end();
+    supported = llm::findArchitecture(hyperparameters.architecture) != nullptr;
 }
 
 std::string ModelFacts::mainFormat() const {

@@ -78,7 +78,7 @@ TEST_CASE("the values inside a block are the reference's") {
     const UseActivations exact(Activations::float32);
     const auto sequences = oracle::json("models/ref/sequences.json");
     const std::vector<TokenId> tokens = sequences.at("sequences")[sequences.at("trace_sequence").get<std::size_t>()];
-    for (const std::string model : {"tiny-qwen3-F32", "tiny-llama-F32"}) {
+    for (const std::string model : {"tiny-qwen3-F32", "tiny-qwen2-F32", "tiny-llama-F32"}) {
         CAPTURE(model);
         const LoadedModel loaded = load(oracle::path("models/" + model + ".gguf"));
         KvCache cache = loaded.model->makeCache(tokens.size(), Format::f32);
@@ -87,23 +87,27 @@ TEST_CASE("the values inside a block are the reference's") {
             const Watch watch(values);
             (void)loaded.model->forward(cache, tokens, LogitsOf::all);
         }
-        const bool normed = model == "tiny-qwen3-F32";
-        const std::string rope = normed ? "rmsNormMulRopeHalf" : "ropeInterleaved";
-        const std::vector<std::pair<std::string, std::string>> wanted{{"attention/rmsNormMul", "attn_norm"},
-                                                                      {"attention/dot", ""},
-                                                                      {"attention/dot", ""},
-                                                                      {"attention/dot", "v"},
-                                                                      {"attention/" + rope, "q"},
-                                                                      {"attention/" + rope, "k"},
-                                                                      {"attention/groupedAttention", "attn_heads"},
-                                                                      {"attention/dot", "attn_out"},
-                                                                      {"attention/add", "attn_residual"},
-                                                                      {"feedForward/rmsNormMul", "ffn_norm"},
-                                                                      {"feedForward/dot", ""},
-                                                                      {"feedForward/dot", ""},
-                                                                      {"feedForward/swiglu", ""},
-                                                                      {"feedForward/dot", "ffn_out"},
-                                                                      {"feedForward/add", "layer_out"}};
+        using Ops = std::vector<std::pair<std::string, std::string>>;  // and what the reference calls their results
+        Ops wanted{{"attention/rmsNormMul", "attn_norm"}, {"attention/dot", ""}, {"attention/dot", ""}};
+        const Ops turned = model == "tiny-qwen2-F32"
+                               ? Ops{{"attention/dot", ""}, {"attention/add", ""},       {"attention/ropeHalf", "q"},
+                                     {"attention/add", ""}, {"attention/ropeHalf", "k"}, {"attention/add", "v"}}
+                               : Ops{{"attention/dot", "v"}};
+        wanted.insert(wanted.end(), turned.begin(), turned.end());
+        if (model != "tiny-qwen2-F32")
+            for (const char* name : {"q", "k"})
+                wanted.emplace_back(
+                    model == "tiny-qwen3-F32" ? "attention/rmsNormMulRopeHalf" : "attention/ropeInterleaved", name);
+        const Ops rest{{"attention/groupedAttention", "attn_heads"},
+                       {"attention/dot", "attn_out"},
+                       {"attention/add", "attn_residual"},
+                       {"feedForward/rmsNormMul", "ffn_norm"},
+                       {"feedForward/dot", ""},
+                       {"feedForward/dot", ""},
+                       {"feedForward/swiglu", ""},
+                       {"feedForward/dot", "ffn_out"},
+                       {"feedForward/add", "layer_out"}};
+        wanted.insert(wanted.end(), rest.begin(), rest.end());
         check(model, "layer_in", values.input);
         std::vector<LayerValues::Result> results;
         for (auto& result : values.results)
