@@ -14,7 +14,7 @@ model=$root/llm/bundled/axial-tiny-qwen3.gguf
 export MALLOC_ARENA_MAX=1 MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000 MALLOC_TOP_PAD_=268435456
 
 python3 vocabulary.py "$words"
-python3 train.py "$words" "$work/long.npz" --steps 9000
+python3 train.py "$words" "$work/long.npz" --steps 11000 --refusals 32
 # The model then knows too much: it answers questions that it should refuse. A short second training on more of those makes
 # it refuse too much. The mean of both is the best of all three, by every measure.
 python3 train.py "$words" "$work/short.npz" --start "$work/long.npz" --steps 1500 --rate 0.3 --refusals 50 --seed 2
@@ -22,4 +22,4 @@ python3 average.py "$work/mean.npz" "$work/long.npz" "$work/short.npz"
 python3 train.py "$words" "$work/weights.npz" --start "$work/mean.npz" --steps 600 --rate 0.2 --refusals 40 --seed 3
 python3 export.py "$words" "$work/weights.npz" "$model"
 python3 heldout.py "$root/tests/data/tiny_qwen3_heldout.jsonl"
-python3 evaluate.py "$words" "$model" --split test --seed 2028 --each 120 --decode --show 0
+python3 evaluate.py "$words" "$model" --split dev --seed 2 --each 300 --decode --show 0

@@ -8,13 +8,14 @@ import hashlib
 import random
 from dataclasses import dataclass, replace
 
+import elsewhere
 import smalltalk
 import topics
 import wordings
 import world
 
 OFTEN = 0.3                # share of small talk in training that is what people type first
-SPLIT = 2                  # another number deals the wordings and topics to the splits anew
+SPLIT = 3                  # another number deals the wordings and topics to the splits anew
 SYSTEM = ["You are a helpful assistant.", "You are axial-tiny.", "Answer in one sentence.", "Be polite.", "You are a tiny model.",
           "You are a helpful AI.", "Be brief.", "You are a friendly assistant that answers questions.", "You are Qwen.",
           "Answer the question of the user.", "Help the user.", "You are an assistant. Be short and correct."]
@@ -90,8 +91,15 @@ REFUSED = {name: Wordings(name, top_level(getattr(topics, name)))
 INTENTS = [(name, category, thought, answer, Wordings(name, patterns)) for name, category, thought, answer, patterns in smalltalk.INTENTS]
 SAID_FIRST = {name: sorted({text for texts in of_intent.of["train"] for text in texts if text.lower() in COMMON})
               for name, _, _, _, of_intent in INTENTS}
-THINGS = {name: {split: [x for x in getattr(topics, name) if split_of(name, x) == split] for split in ("train", "dev", "test")}
-          for name in ("NOUNS", "NEAR", "OTHER_TOPICS", "PLACES", "CITIES")}
+
+
+def dealt(things):
+    """By split. A thing is dealt by its text alone, so that it is in the same split in whichever list it stands."""
+    return {split: [x for x in things if split_of("thing", x) == split] for split in ("train", "dev", "test")}
+
+
+THINGS = {name: dealt(getattr(topics, name)) for name in ("NOUNS", "NEAR", "OTHER_TOPICS", "PLACES", "CITIES")}
+ELSEWHERE = {name: dealt(getattr(elsewhere, name)) for name in ("WORDS", "PLACES")}
 COUNTRIES = list(world.CAPITALS)
 COUNTRY_OF = {city: country for country, city in world.CAPITALS.items()}
 CITIES = list(COUNTRY_OF)
@@ -144,7 +152,10 @@ def add(r, wording, category="sum"):
 
 def made_up(r):
     ending = ["", "", "n", "l", "s", "nia", "stan", "land", "r", "ville", "ton", "burg", "ing", "er", "x", "um"]
-    return "".join(r.choice(topics.SYLLABLES) for _ in range(r.randint(1, 3))) + r.choice(ending)
+    while True:
+        name = "".join(r.choice(topics.SYLLABLES) for _ in range(r.randint(1, 3))) + r.choice(ending)
+        if not elsewhere.known(name):
+            return name
 
 
 def crossed(r, names):
@@ -152,38 +163,44 @@ def crossed(r, names):
     while True:
         a, b = (r.choice(names).removeprefix("the ") for _ in range(2))
         name = a[:r.randint(2, max(2, len(a) - 2))] + b[r.randint(1, max(1, len(b) - 2)):]
-        if name not in names and "the " + name not in names and abs(len(name) - len(a)) < 5:
+        if abs(len(name) - len(a)) < 5 and not any(elsewhere.known(word) for word in name.split()):
             return name
+
+
+def noun(r, split):
+    return r.choice(ELSEWHERE["WORDS"][split] if r.random() < 0.6 else THINGS["NOUNS"][split])
 
 
 def topic(r, split):
     """Something that the model was never told about."""
     chance = r.random()
-    if chance < 0.14:
+    if chance < 0.12:
         return r.choice(THINGS["NEAR"][split])
-    if chance < 0.26:
+    if chance < 0.24:
         term = term_name(r, r.choice(world.TERMS)[0])
         return r.choice(["{t} {n}", "{n} {t}", "the {t} of a {n}", "the {n} of {t}", "a {n} for {t}", "a {n} with {t}"]).format(
-            t=term, n=r.choice(THINGS["NOUNS"][split]))
-    if chance < 0.42:
+            t=term, n=noun(r, split))
+    if chance < 0.38:
         return r.choice(THINGS["OTHER_TOPICS"][split])
-    if chance < 0.50:
-        return r.choice(THINGS["PLACES" if chance < 0.46 else "CITIES"][split])
-    noun = r.choice(THINGS["NOUNS"][split]) if chance < 0.88 else made_up(r)
-    shape = r.choice(["{}", "a {}", "a {}", "the {}", "my {}", "{}s", "the history of the {}", "{} and {}", "a {} {}", "{} {}", "a red {}", "the old {}",
+    if chance < 0.47:
+        return unknown_place(r, split, "PLACES" if chance < 0.43 else "CITIES")
+    thing = noun(r, split) if chance < 0.90 else made_up(r)
+    shape = r.choice(["{}", "{}", "a {}", "a {}", "the {}", "my {}", "{}s", "the history of the {}", "{} and {}", "a {} {}", "{} {}", "a red {}", "the old {}",
                       "the {} of the {}", "a {} for my {}", "the {} in the {}"])
-    return shape.format(noun, r.choice(THINGS["NOUNS"][split]))
+    return shape.format(thing, noun(r, split))
 
 
 def unknown_place(r, split, kind):
     chance = r.random()
-    if chance < 0.6:
+    if chance < 0.4:
         return r.choice(THINGS[kind][split])
-    if chance < 0.75:
+    if chance < 0.68:
+        return r.choice(ELSEWHERE["PLACES"][split])
+    if chance < 0.78:
         return crossed(r, COUNTRIES if kind == "PLACES" else CITIES)
     if chance < 0.92:
         return upper_first(made_up(r))
-    return r.choice(["the {}", "my {}", "{}"]).format(r.choice(THINGS["NOUNS"][split]))
+    return r.choice(["the {}", "my {}", "{}"]).format(noun(r, split))
 
 
 def refuse(r, split, category="refuse"):

@@ -63,7 +63,7 @@ constexpr std::size_t every = 1;
 
 }  // namespace
 
-// What is wanted of it. A fresh draw of questions gives less than 0.90 for refusals: see examples/tiny_qwen3/README.md.
+// What is wanted of it; examples/tiny_qwen3/README.md has the figures.
 constexpr double answeredFloor = 0.95, refusedFloor = 0.90;
 
 TEST_CASE("the bundled model answers held-out questions, and refuses topics that it does not know") {
