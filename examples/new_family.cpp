@@ -71,7 +71,7 @@ int main() {
     using namespace axial::llm;
     const LoadedModel library = loadBundled();
     WeightSource source(library.file);
-    const Family<plainly::Layer, plainly::block> own(readHyperparameters(library.file), source);
+    const Family<plainly::Layer, plainly::block> own(library.file.hyperparameters(), source);
 
     const std::vector<TokenId> tokens = library.tokenizer->encode("<|im_start|>user\nWhat is an axis?<|im_end|>\n");
     KvCache ownCache = own.makeCache(tokens.size(), Format::f32);

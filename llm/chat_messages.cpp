@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "axial/llm/parsed_json.h"
+#include "axial/llm/parsed_json-inl.h"
 #include "axial/tensor/error.h"
 
 namespace axial::llm {

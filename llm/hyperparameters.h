@@ -24,6 +24,9 @@ struct Hyperparameters {
     double ropeTheta = 0;          // base of the rotation's wavelengths
     std::size_t ropeChannels = 0;  // the first so many channels of a head are rotated
     RopeScaling ropeScaling;       // none, linear, YaRN or Llama-3
+    // Of llama only: whether channel i of a head turns with i + half of them, as in the checkpoints of Hugging Face;
+    // GGUF files have the rows reordered, so that it turns with its neighbour.
+    bool turnsByHalves = false;
 };
 
 // Reads them under the prefix that the file's general.architecture gives. `vocabulary` is left 0: it is the extent of

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "axial/llm/parsed_json.h"
+#include "axial/llm/parsed_json-inl.h"
 #include "axial/llm/unicode.h"
 #include "axial/tensor/error.h"
 

@@ -10,14 +10,26 @@
 
 namespace axial::llm {
 
-Stream attentionBlock(Stream&& x, const LlamaLayer& w, std::size_t layer, Step& step, float epsilon) {
+namespace {
+
+// Rotates queries or keys.
+template <bool byHalves, class X>
+auto rotated(X&& x, const RopeTable& rope) {
+    if constexpr (byHalves)
+        return ropeHalf(std::forward<X>(x), rope);
+    else
+        return ropeInterleaved(std::forward<X>(x), rope);
+}
+
+template <bool byHalves>
+Stream attention(Stream&& x, const LlamaLayer& w, std::size_t layer, Step& step, float epsilon) {
     Scope scope("attention");
     const auto h = rmsNormMul(x, w.attn_norm, epsilon);
     auto [q, k, v] =
         dotAll(h, embed, w.attn_q, w.attn_k, w.attn_v);  // [seq, head, channel], [seq, kvHead, channel] twice
 
-    q = ropeInterleaved(std::move(q), step.rope);
-    k = ropeInterleaved(std::move(k), step.rope);
+    q = rotated<byHalves>(std::move(q), step.rope);
+    k = rotated<byHalves>(std::move(k), step.rope);
 
     const auto mixed = step.attend(layer, x, q, k, v, [](const auto& q, const auto& keys, const auto& values) {
         return groupedAttention(q, keys, values);  // [seq, head, channel]
@@ -25,15 +37,18 @@ Stream attentionBlock(Stream&& x, const LlamaLayer& w, std::size_t layer, Step& 
     return addDot(std::move(x), mixed, w.attn_output, head, channel);  // [seq, embed]
 }
 
-namespace {
+template <bool byHalves>
 Stream block(Stream&& x, const LlamaLayer& w, std::size_t layer, Step& step, float epsilon) {
-    x.replace(attentionBlock, w, layer, step, epsilon);
+    x.replace(attention<byHalves>, w, layer, step, epsilon);
     return feedForwardBlock(std::move(x), w, epsilon);
 }
+
 }  // namespace
 
 std::unique_ptr<Model> makeLlama(const Hyperparameters& hyperparameters, WeightSource& source) {
-    return std::make_unique<Family<LlamaLayer, block>>(hyperparameters, source);
+    if (hyperparameters.turnsByHalves)
+        return std::make_unique<Family<LlamaLayer, block<true>>>(hyperparameters, source);
+    return std::make_unique<Family<LlamaLayer, block<false>>>(hyperparameters, source);
 }
 
 }  // namespace axial::llm

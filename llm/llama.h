@@ -6,8 +6,8 @@
 
 namespace axial::llm {
 
-// The weights of a block: field attn_q is the file's tensor blk.<i>.attn_q.weight. Rows of attn_q and attn_k lie so
-// that neighbouring channels are rotated together, as GGUF files of this architecture store them.
+// The weights of a block: field attn_q is the file's tensor blk.<i>.attn_q.weight. In GGUF files rows of attn_q and
+// attn_k lie so that neighbouring channels are rotated together, elsewhere by halves (Hyperparameters::turnsByHalves).
 struct LlamaLayer {
     Weight<embed> attn_norm;
     Weight<head, channel, embed> attn_q;
@@ -17,9 +17,6 @@ struct LlamaLayer {
     Weight<ff, embed> ffn_gate, ffn_up;
     Weight<embed, ff> ffn_down;
 };
-
-// x + output(attention(norm(x))): grouped query attention with interleaved rotation.
-Stream attentionBlock(Stream&& x, const LlamaLayer& w, std::size_t layer, Step& step, float epsilon);
 
 // Binds the file's tensors to a llama. Errors as bindRecord's.
 std::unique_ptr<Model> makeLlama(const Hyperparameters&, WeightSource&);

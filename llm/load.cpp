@@ -2,23 +2,20 @@
 
 #include "axial/llm/architectures.h"
 #include "axial/llm/bundled_model.h"
-#include "axial/llm/hyperparameters.h"
 #include "axial/llm/tokenizer.h"
-#include "axial/llm/vocabulary.h"
 #include "axial/tensor/error.h"
 
 namespace axial::llm {
 namespace {
 
-const Architecture& architectureOf(const GgufFile& file) {
-    const std::string_view name = file.require("general.architecture").string();
-    if (const Architecture* known = findArchitecture(name)) return *known;
-    throw UnsupportedError(file.path().string() + ": architecture \"" + std::string(name) +
+const Architecture& architectureOf(const ModelFile& file, const Hyperparameters& hyperparameters) {
+    if (const Architecture* known = findArchitecture(hyperparameters.architecture)) return *known;
+    throw UnsupportedError(file.path().string() + ": architecture \"" + hyperparameters.architecture +
                            "\" is not supported; these are: " + architectureNames());
 }
 
 // Reads the mapped weights once, so that the first answer does not wait for the disk.
-void readIntoMemory(const GgufFile& file, const std::function<void(double)>& onProgress) {
+void readIntoMemory(const ModelFile& file, const std::function<void(double)>& onProgress) {
     constexpr std::size_t page = 4096, chunk = std::size_t{16} << 20;
     std::size_t total = 0, done = 0;
     for (const StoredTensor& stored : file.tensors()) total += stored.bytes;
@@ -37,12 +34,12 @@ void readIntoMemory(const GgufFile& file, const std::function<void(double)>& onP
 
 }  // namespace
 
-LoadedModel load(GgufFile file, const LoadOptions& options) {
-    const Architecture& architecture = architectureOf(file);
-    const Hyperparameters hyperparameters = readHyperparameters(file);
+LoadedModel load(const ModelFile& file, const LoadOptions& options) {
+    const Hyperparameters hyperparameters = file.hyperparameters();
+    const Architecture& architecture = architectureOf(file, hyperparameters);
     WeightSource source(file);
     std::shared_ptr<const Model> model = architecture.make(hyperparameters, source);
-    auto tokenizer = std::make_shared<const Tokenizer>(vocabularyOf(file, options.preTokenizer));
+    auto tokenizer = std::make_shared<const Tokenizer>(file.vocabulary(options.preTokenizer));
 
     LoadedModel loaded{file, std::move(model), std::move(tokenizer), {}};
     if (const auto unused = source.unused(); !unused.empty())
@@ -53,9 +50,9 @@ LoadedModel load(GgufFile file, const LoadOptions& options) {
 }
 
 LoadedModel load(const std::filesystem::path& path, const LoadOptions& options) {
-    return load(GgufFile::open(path), options);
+    return load(ModelFile::open(path), options);
 }
 
-LoadedModel loadBundled() { return load(bundledModel()); }
+LoadedModel loadBundled() { return load(ModelFile(bundledModel())); }
 
 }  // namespace axial::llm

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "axial/llm/gguf.h"
 #include "axial/llm/model.h"
+#include "axial/llm/model_file.h"
 
 namespace axial::llm {
 
@@ -21,17 +21,17 @@ struct LoadOptions {
 
 // A model and what belongs to it. Everything borrows from the mapped file, which lives as long as any of it.
 struct LoadedModel {
-    GgufFile file;
+    ModelFile file;
     std::shared_ptr<const Model> model;
     std::shared_ptr<const Tokenizer> tokenizer;
     std::vector<std::string> notes;  // what the user should know: tensors that were not used
 };
 
-// Opens a GGUF file (or any file of a split one) and binds its weights; the architecture is the file's. Throws
-// FileError or UnsupportedError.
+// Opens a model (ModelFile::open) and binds its weights; the architecture is the file's. Throws FileError or
+// UnsupportedError.
 LoadedModel load(const std::filesystem::path&, const LoadOptions& = {});
 // The same for an opened file.
-LoadedModel load(GgufFile, const LoadOptions& = {});
+LoadedModel load(const ModelFile&, const LoadOptions& = {});
 // The small model that is part of the library (examples/tiny_qwen3).
 LoadedModel loadBundled();
 

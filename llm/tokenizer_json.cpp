@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "axial/llm/parsed_json.h"
+#include "axial/llm/parsed_json-inl.h"
 #include "axial/llm/vocabulary_builder.h"
 #include "axial/tensor/error.h"
 #include "axial/tensor/mapped_file.h"

@@ -6,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "axial/llm/gguf.h"
-#include "axial/llm/stored_tensor.h"
+#include "axial/llm/model_file.h"
 #include "axial/tensor/ref.h"
 
 namespace axial::llm {
@@ -25,7 +24,7 @@ class AxisSizes {
 
 class WeightSource {
   public:
-    explicit WeightSource(const GgufFile& file) : file_(file) {}
+    explicit WeightSource(ModelFile file) : file_(std::move(file)) {}
 
     // The tensor of that name, or nullptr; it counts as used.
     const StoredTensor* find(const std::string& name);
@@ -38,7 +37,7 @@ class WeightSource {
     void check(const StoredTensor& stored, const TensorRef& wanted) const;
 
   private:
-    const GgufFile& file_;
+    ModelFile file_;
     std::set<std::string, std::less<>> used_;
 };
 

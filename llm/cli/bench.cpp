@@ -61,8 +61,10 @@ class Bench {
 int runBench(const Options& options) {
     const std::vector<BenchTest> plan = planOf(options);
     const auto table = makeBenchTable(options.output, options.activations);
+    const std::vector<std::string> paths = splitList(options.model);
+    for (const std::string& path : paths) openFile(path);  // what cannot be read is said before anything is printed
     table->begin();
-    for (const std::string& path : splitList(options.model)) {
+    for (const std::string& path : paths) {
         const llm::LoadedModel loaded = openModel(path, options);
         const ModelFacts facts(loaded.file);
         for (BenchTest test : plan) {

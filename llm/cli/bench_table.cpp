@@ -138,9 +138,7 @@ class MarkdownTable : public BenchTable {
                                      rate};
         line([&, i = 0](const Column&) mutable { return cells[i++]; });
     }
-    void end() override {
-        print("\naxial " AXIAL_VERSION ", " + instructionSet() + ", " + processor() + "\n");
-    }
+    void end() override { print("\naxial " AXIAL_VERSION ", " + instructionSet() + ", " + processor() + "\n"); }
 
   private:
     struct Column {

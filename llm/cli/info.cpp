@@ -1,7 +1,6 @@
 #include <nlohmann/json.hpp>
 
 #include "axial/llm/kv_cache.h"
-#include "axial/llm/sampler_defaults.h"
 #include "axial/llm/tensor_axes.h"
 #include "axial/llm/vocabulary.h"
 #include "axial/tensor/error.h"
@@ -65,10 +64,10 @@ Json tokenizerJson(const llm::Vocabulary& v) {
             {"ends_reply", v.endOfGeneration}};
 }
 
-Json jsonOf(const llm::GgufFile& file, const ModelFacts& facts, const llm::Vocabulary& vocabulary,
+Json jsonOf(const llm::ModelFile& file, const ModelFacts& facts, const llm::Vocabulary& vocabulary,
             const Options& options, std::size_t context) {
     const llm::Hyperparameters& h = facts.hyperparameters;
-    Json json = {{"file", file.path().string()},   {"file_bytes", file.fileBytes()}, {"gguf_version", file.version()},
+    Json json = {{"file", file.path().string()},   {"file_bytes", file.fileBytes()}, {"format", file.formatName()},
                  {"architecture", h.architecture}, {"supported", facts.supported},   {"name", h.name}};
     for (const AxisRow& row : axesOf(h)) json["axes"][row.name] = row.extent;
     json["hyperparameters"] = {{"context_length", h.contextLength}, {"norm_epsilon", h.normEpsilon},
@@ -119,7 +118,7 @@ std::string number(double value) {
     return text;
 }
 
-void tensorLines(Lines& lines, const llm::GgufFile& file, const llm::Hyperparameters& h) {
+void tensorLines(Lines& lines, const llm::ModelFile& file, const llm::Hyperparameters& h) {
     lines.title("Tensors");
     for (const llm::StoredTensor& t : file.tensors()) {
         std::string extents;
@@ -133,13 +132,13 @@ void tensorLines(Lines& lines, const llm::GgufFile& file, const llm::Hyperparame
     }
 }
 
-std::string textOf(const llm::GgufFile& file, const ModelFacts& facts, const llm::Vocabulary& v, const Options& options,
-                   std::size_t context) {
+std::string textOf(const llm::ModelFile& file, const ModelFacts& facts, const llm::Vocabulary& v,
+                   const Options& options, std::size_t context) {
     const llm::Hyperparameters& h = facts.hyperparameters;
     Lines lines;
     lines.title(h.name.empty() ? file.path().filename().string() : h.name);
     lines.row("file", file.path().string());
-    lines.row("", "GGUF version " + std::to_string(file.version()) + ", " + inBytes(file.fileBytes()));
+    lines.row("", file.formatName() + ", " + inBytes(file.fileBytes()));
     lines.row("architecture", h.architecture, facts.supported ? "" : "not supported by this version");
     lines.row("parameters", inParameters(facts.parameters));
 
@@ -166,7 +165,7 @@ std::string textOf(const llm::GgufFile& file, const ModelFacts& facts, const llm
                       format == Format::f16 ? "the default" : "");
 
     lines.title("Tokenizer");
-    lines.row("kind", "byte-level BPE, pre-tokenizer " + v.preTokenizer);
+    lines.row("kind", "byte-level BPE" + (v.preTokenizer.empty() ? "" : ", pre-tokenizer " + v.preTokenizer));
     lines.row("tokens", std::to_string(v.tokens.size()), std::to_string(v.merges.size()) + " merges");
     if (v.bos) lines.row("begins text", tokenName(v, *v.bos), v.addsBos ? "added" : "not added");
     std::string ends;
@@ -175,8 +174,8 @@ std::string textOf(const llm::GgufFile& file, const ModelFacts& facts, const llm
 
     lines.title("Chat");
     lines.row("template", v.chatTemplate ? std::to_string(v.chatTemplate->size()) + " characters of Jinja" : "none");
-    lines.row("sampling", described(llm::advisedSampling(file, true)), "thinking");
-    lines.row("", described(llm::advisedSampling(file, false)), "not thinking");
+    lines.row("sampling", described(file.advisedSampling(true)), "thinking");
+    lines.row("", described(file.advisedSampling(false)), "not thinking");
 
     if (options.tensors) tensorLines(lines, file, h);
     return lines.text();
@@ -185,11 +184,11 @@ std::string textOf(const llm::GgufFile& file, const ModelFacts& facts, const llm
 }  // namespace
 
 int runInfo(const Options& options) {
-    const llm::GgufFile file = openFile(options.model);
+    const llm::ModelFile file = openFile(options.model);
     const ModelFacts facts(file);
     const std::optional<std::string> pre =
         options.preTokenizer.empty() ? std::nullopt : std::optional(options.preTokenizer);
-    const llm::Vocabulary vocabulary = llm::vocabularyOf(file, pre);
+    const llm::Vocabulary vocabulary = file.vocabulary(pre);
     const std::size_t context = contextSize(facts.hyperparameters, options);
     if (options.output == "json")
         print(jsonOf(file, facts, vocabulary, options, context).dump(2, ' ', false, Json::error_handler_t::replace) +

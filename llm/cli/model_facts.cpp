@@ -18,7 +18,7 @@ std::string scaled(double value, double step, std::initializer_list<const char*>
 
 }  // namespace
 
-ModelFacts::ModelFacts(const llm::GgufFile& file) : hyperparameters(llm::readHyperparameters(file)) {
+ModelFacts::ModelFacts(const llm::ModelFile& file) : hyperparameters(file.hyperparameters()) {
     for (const llm::StoredTensor& tensor : file.tensors()) {
         std::size_t count = 1;
         for (const std::size_t extent : tensor.extent) count *= extent;

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "axial/llm/gguf.h"
-#include "axial/llm/hyperparameters.h"
+#include "axial/llm/model_file.h"
 
 namespace axial::cli {
 
@@ -16,7 +15,7 @@ struct FormatUse {
 };
 
 struct ModelFacts {
-    explicit ModelFacts(const llm::GgufFile& file);
+    explicit ModelFacts(const llm::ModelFile& file);
 
     llm::Hyperparameters hyperparameters;
     bool supported = false;  // whether the architecture can be run

@@ -39,21 +39,21 @@ bench::LinearLayer layerOf(const llm::Hyperparameters& h, const llm::StoredTenso
 }
 
 // Whether the layer's ffn_up can be computed with it.
-bool isGate(const llm::GgufFile& file, const llm::StoredTensor& tensor) {
+bool isGate(const llm::ModelFile& file, const llm::StoredTensor& tensor) {
     constexpr std::string_view gate = "ffn_gate.weight";
     if (!tensor.name.ends_with(gate)) return false;
     const auto* up = file.findTensor(tensor.name.substr(0, tensor.name.size() - gate.size()) + "ffn_up.weight");
     return up && up->extent == tensor.extent && up->format == tensor.format;
 }
 
-std::size_t countIn(const llm::GgufFile& file, const std::string& key) {
-    const llm::MetadataValue* value = file.find(key);
+std::size_t countIn(const llm::ModelFile& file, const std::string& key) {
+    const llm::MetadataValue* value = file.gguf() ? file.gguf()->find(key) : nullptr;
     return value ? value->count() : 0;
 }
 
 }  // namespace
 
-bench::Shapes shapesOf(const llm::GgufFile& file) {
+bench::Shapes shapesOf(const llm::ModelFile& file) {
     const ModelFacts facts(file);
     const llm::Hyperparameters& h = facts.hyperparameters;
     bench::Shapes shapes;

@@ -1,33 +1,26 @@
 #include "open_model.h"
 
 #include <filesystem>
-#include <fstream>
 
 #include "axial/llm/bundled_model.h"
+#include "axial/llm/tokenizer_json.h"
 #include "axial/tensor/error.h"
 #include "flags.h"
 #include "terminal.h"
 
 namespace axial::cli {
 
-llm::GgufFile openFile(const std::string& path) {
-    if (path.empty()) return llm::bundledModel();
-    std::error_code unknown;
-    if (std::filesystem::is_directory(path, unknown))
-        throw UnsupportedError(path + ": a directory; this version reads GGUF files, so name the .gguf file itself");
-    std::ifstream file(path, std::ios::binary);
-    char magic[4] = {};
-    if (file.read(magic, sizeof magic) && std::string_view(magic, sizeof magic) != "GGUF")
-        throw UnsupportedError(
-            path +
-            ": not a GGUF file (it does not begin with \"GGUF\"); models in other formats have to be converted first");
-    return llm::GgufFile::open(path);
+llm::ModelFile openFile(const std::string& path) {
+    return path.empty() ? llm::ModelFile(llm::bundledModel()) : llm::ModelFile::open(path);
 }
 
 llm::Tokenizer openTokenizer(const Options& options) {
-    const llm::GgufFile file = openFile(options.model);
-    if (options.preTokenizer.empty()) return llm::Tokenizer(llm::vocabularyOf(file));
-    return llm::Tokenizer(llm::vocabularyOf(file, options.preTokenizer));
+    // A tokenizer.json needs nothing beside it.
+    if (std::filesystem::path(options.model).filename() == "tokenizer.json")
+        return llm::Tokenizer(llm::vocabularyFromTokenizerJson(options.model));
+    const std::optional<std::string> pre =
+        options.preTokenizer.empty() ? std::nullopt : std::optional(options.preTokenizer);
+    return llm::Tokenizer(openFile(options.model).vocabulary(pre));
 }
 
 llm::LoadedModel openModel(const std::string& path, const Options& options) {

@@ -13,7 +13,7 @@
 namespace axial::cli {
 
 // The file alone; no weights are bound. UnsupportedError for what is no GGUF file by its looks.
-llm::GgufFile openFile(const std::string& path);
+llm::ModelFile openFile(const std::string& path);
 // Its tokenizer. All that tokenize and detokenize need.
 llm::Tokenizer openTokenizer(const Options& options);
 // Everything, with a progress bar.

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 
-#include "axial/llm/sampler_defaults.h"
 #include "flags.h"
 #include "interrupt.h"
 
@@ -30,8 +29,8 @@ std::string number(double value) {
 
 }  // namespace
 
-llm::SamplerSettings samplingIn(const Options& options, const llm::GgufFile& file, bool thinking) {
-    llm::SamplerSettings s = llm::advisedSampling(file, thinking);
+llm::SamplerSettings samplingIn(const Options& options, const llm::ModelFile& file, bool thinking) {
+    llm::SamplerSettings s = file.advisedSampling(thinking);
     s.temperature = options.temperature.value_or(s.temperature);
     s.topK = options.topK.value_or(s.topK);
     s.topP = options.topP.value_or(s.topP);

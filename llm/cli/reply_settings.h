@@ -1,6 +1,6 @@
 // What the flags say about sampling and replies.
 #pragma once
-#include "axial/llm/gguf.h"
+#include "axial/llm/model_file.h"
 #include "axial/llm/reply.h"
 #include "axial/llm/sampler.h"
 #include "options.h"
@@ -8,7 +8,7 @@
 namespace axial::cli {
 
 // The model's advice, changed by what the flags say. UsageError for a logit bias that cannot be read.
-llm::SamplerSettings samplingIn(const Options& options, const llm::GgufFile& file, bool thinking);
+llm::SamplerSettings samplingIn(const Options& options, const llm::ModelFile& file, bool thinking);
 // One line that names them all.
 std::string described(const llm::SamplerSettings& settings);
 

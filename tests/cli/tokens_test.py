@@ -129,9 +129,23 @@ class Info(unittest.TestCase):
             self.assertIn(text, shown.text)
 
     def test_a_model_that_cannot_be_run_can_be_looked_at(self):
-        shown = axial("info", oracle("models", "tiny-qwen2-F32.gguf"))
+        shown = axial("info", oracle("models", "tiny-qwen3moe-F32.gguf"))
         self.assertEqual(shown.code, 0)
-        self.assertIn("qwen2", shown.text)
+        self.assertIn("qwen3moe", shown.text)
+        self.assertIn("not supported by this version", shown.text)
+
+    def test_a_folder_with_safetensors(self):
+        folder = oracle("models", "tiny-qwen3-hf-BF16")
+        shown = axial("info", folder, "--tensors")
+        self.assertEqual((shown.code, shown.err), (0, ""))
+        for text in ("safetensors, ", "architecture    qwen3", "byte-level BPE\n", "[head=4, channel=64, embed=128]"):
+            self.assertIn(text, shown.text)
+        told = json.loads(axial("info", folder, "-o", "json").out)
+        self.assertEqual((told["format"], told["axes"]["layer"]), ("safetensors", 3))
+        said = axial("generate", "-m", folder, "-p", "Hello", "-n", "4", "--temp", "0", "-q")
+        self.assertEqual(said.code, 0)
+        self.assertEqual(axial("tokenize", "-m", folder, "-p", "Hello").out,
+                         axial("tokenize", "-m", oracle("models", "tiny-qwen3-F32.gguf"), "-p", "Hello").out)
 
 
 if __name__ == "__main__":

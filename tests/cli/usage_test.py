@@ -65,7 +65,10 @@ class Usage(unittest.TestCase):
         self.refused(["generate", "-f", "absent.txt"], 1, "absent.txt: cannot be read: No such file")
         self.refused(["logits", "--ids", "1", "-o", "/absent/x.npy"], 1, "/absent/x.npy: cannot be written")
         self.refused(["info", __file__], 3, "not a GGUF file")
-        self.refused(["info", HERE], 3, "a directory")
+        self.refused(["info", HERE], 1, "a folder without config.json")
+        for models in (__file__, "absent.gguf"):
+            tried = axial("bench", "-m", models, "-p", "1", "-n", "0")
+            self.assertEqual(tried.out, b"" if isinstance(tried.out, bytes) else "")
 
     def test_unsupported_models(self):
         moe = oracle("models", "tiny-qwen3moe-F32.gguf")

@@ -61,24 +61,4 @@ inline Json qwen3TokenizerJson(bool mergesAsPairs) {
               {"merges", std::move(merges)}}}};
 }
 
-// A folder that is removed at the end of the test.
-class TemporaryFolder {
-  public:
-    TemporaryFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "axial-tokenizer-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()));
-        path_ = name;
-    }
-    ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-
-    std::filesystem::path write(const std::string& name, const std::string& text) const {
-        std::ofstream(path_ / name, std::ios::binary) << text;
-        return path_ / name;
-    }
-
-  private:
-    std::filesystem::path path_;
-};
-
 }  // namespace axial::llm::test

@@ -3,6 +3,7 @@
 
 #include "axial/tensor/error.h"
 #include "qwen3_tokenizer_json.h"
+#include "temporary_folder.h"
 
 using namespace axial;
 using namespace axial::llm;

@@ -1,4 +1,4 @@
-// Reads JSON that somebody else wrote.
+// Reads JSON that somebody else wrote. For .cpp files: nlohmann-json is in no public header.
 #pragma once
 
 #include <string>
