@@ -84,6 +84,9 @@ inline __m512i inEights(const __m512i (&v)[8], __m512i order) {
         order, _mm512_add_epi32(_mm512_shuffle_i32x4(low, high, 0x88), _mm512_shuffle_i32x4(low, high, 0xdd)));
 }
 
+// The order for inEights that puts v[i]'s two sums at 2 i and 2 i + 1.
+inline __m512i pairsInOrder() { return _mm512_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15); }
+
 // Each format below says how many codes share a scale, how many bytes hold 16 such groups, in which order it wants the
 // activations x that meet them, and for the 16 groups at p their integer sums, scales and minimums. A sum is of
 // unsigned codes; `correct` makes it one of the codes that are meant, from -128 times the sum of the activations'
@@ -103,8 +106,7 @@ struct Q8_0 : AsTheyLie {
         AXIAL_UNROLL
         for (int i = 0; i < 8; ++i)
             v[i] = dot(_mm512_xor_si512(two(p + 68 * i + 2, p + 68 * i + 36), _mm512_set1_epi8(-128)), x.from(64 * i));
-        const __m512i order = _mm512_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15);
-        return inEights(v, order);
+        return inEights(v, pairsInOrder());
     }
     static __m512i correct(__m512i sums, __m512i bias) { return _mm512_add_epi32(sums, bias); }
     static __m512 scale(const Byte* p) { return sixteenHalves<34>(p); }

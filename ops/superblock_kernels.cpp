@@ -28,9 +28,10 @@ bool superblocksWanted(Format format) noexcept {
 
 std::size_t superScratchBytes(std::size_t k, std::size_t m) noexcept {
     const std::size_t blocks = k / 256;
-    // dotSuperRows: two vectors of each of 16 rows, a quarter of one, two floats; the activations. dotSuperTiles: two
-    // panels, and 32 sums for each row of activations.
-    const std::size_t rows = blocks * 16 * (2 * 64 + 16 + 8) + 2 * k;
+    // dotSuperRows: of each of 16 rows two vectors for each of up to 4 rows of activations, 16 bytes and two halves;
+    // those activations. dotSuperTiles: two panels, and 32 sums for each row of activations.
+    const std::size_t together = m < 4 ? m : 4;
+    const std::size_t rows = blocks * 16 * (2 * 64 * together + 16 + 4) + 2 * k * together;
     const std::size_t tiles = 2 * (32 * k + blocks * 384) + (m + 15) / 16 * 2048;
     return (rows > tiles ? rows : tiles) + 64;
 }

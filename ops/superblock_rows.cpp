@@ -9,38 +9,32 @@
 namespace axial::kernels {
 namespace {
 
-// What a row's block of 256 comes to before its lanes are added up: 256 times the first plus the second is isum, and
-// the four dwords of `minimum` are msum.
-struct BlockSums {
-    __m512i high, low;
-    __m128i minimum;
-};
-// sums += scale * v: both fit into 16 bits; the upper halves of `scale` are 0.
-inline __m512i addScaled(__m512i sums, __m512i v, __m512i scale) { return _mm512_dpwssd_epi32(sums, v, scale); }
-
-template <int planes>
-inline void addCodes(BlockSums& s, __m512i codes, Arranged<planes> x, __m512i scale) {
-    s.high = addScaled(s.high, _mm512_dpbusd_epi32(zero(), codes, load(x.codes)), scale);
-    if constexpr (planes == 2) s.low = addScaled(s.low, _mm512_dpbusd_epi32(zero(), codes, load(x.low)), scale);
+// A vector that is computed once and then used, instead of once for each use from memory.
+inline __m512i once(__m512i v) {
+    __asm__("" : "+v"(v));
+    return v;
 }
+
+// Each format below gives for its block at p the vectors of 64 unsigned codes with their scales, as dwords whose upper
+// halves are 0: use(offset of the activations that meet them, codes, scales). What else it has is kept as it stands for
+// 16 rows together: keptBytes bytes of each row (`keep`), and its two halves of 16 bits, of which the first is d.
 
 template <bool five>
 struct SuperQ45_K : Q45_K<five> {
-    static constexpr int block = Q45_K<five>::block;
+    static constexpr int block = Q45_K<five>::block, keptBytes = 8;  // the minimums
     // Byte `low` of each 128-bit lane in the lower half's dwords, byte `high` in the upper's.
     static __m512i spread(__m512i bytes, int low, int high) {
         constexpr int none = static_cast<int>(0x80808000u);
         return _mm512_shuffle_epi8(
             bytes, _mm512_inserti64x4(_mm512_set1_epi32(none | low), _mm256_set1_epi32(none | high), 1));
     }
-    template <int planes>
-    static BlockSums sums(const Byte* p, Arranged<planes> x, const std::int16_t* const (&sum32)[2]) {
-        BlockSums s{zero(), zero(), {}};
-        const __m512i scale = _mm512_broadcast_i32x4(_mm_cvtsi64_si128(scales(p + 4)));
-        const __m512i fifth = five ? twice(p + 16) : zero();
+    template <class Use>
+    static void eachCodes(const Byte* p, Use use) {
+        const __m512i scale = _mm512_set1_epi64(scales(p + 4));
+        const __m512i fifth = five ? once(twice(p + 16)) : zero();
         AXIAL_UNROLL
         for (int i = 0; i < 2; ++i) {  // 64 bytes: groups 4 i and 4 i + 2 low, 4 i + 1 and 4 i + 3 high
-            const __m512i nibbles = load(p + (five ? 48 : 16) + 64 * i);
+            const __m512i nibbles = once(load(p + (five ? 48 : 16) + 64 * i));
             __m512i low = lowNibbles(nibbles), high = highNibbles(nibbles);
             if constexpr (five) {
                 const __m512i sixteen = _mm512_set1_epi8(16);
@@ -49,52 +43,49 @@ struct SuperQ45_K : Q45_K<five> {
                 high = _mm512_mask_add_epi8(high, _mm512_test_epi8_mask(fifth, halves(2 << 4 * i, 8 << 4 * i)), high,
                                             sixteen);
             }
-            addCodes(s, low, x.from(128 * i), spread(scale, 4 * i, 4 * i + 2));
-            addCodes(s, high, x.from(128 * i + 64), spread(scale, 4 * i + 1, 4 * i + 3));
+            use(128 * i, low, spread(scale, 4 * i, 4 * i + 2));
+            use(128 * i + 64, high, spread(scale, 4 * i + 1, 4 * i + 3));
         }
-        const __m128i least = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(minimums(p + 4))), none = _mm_setzero_si128();
-        s.minimum = _mm_dpwssd_epi32(none, least, _mm_loadu_si128(reinterpret_cast<const __m128i*>(sum32[0])));
-        if constexpr (planes == 2)
-            s.minimum = _mm_dpwssd_epi32(_mm_slli_epi32(s.minimum, 8), least,
-                                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(sum32[1])));
-        return s;
     }
-    static float scaleOf(const Byte* p) { return half(p); }
-    static float minimumOf(const Byte* p) { return -half(p + 2); }
+    static void keep(const Byte* p, Byte* to) {
+        const std::int64_t least = minimums(p + 4);
+        __builtin_memcpy(to, &least, 8);
+    }
+    static std::uint32_t twoHalves(const Byte* p) { return word(p); }
+    static const std::size_t* sumsIn(const SuperRow& layout) { return layout.sum32; }
 };
 
 struct SuperQ6_K : Q6_K {
-    static constexpr int block = 210;
-    template <int planes>
-    static BlockSums sums(const Byte* p, Arranged<planes> x, const std::int16_t* const (&sum16)[2]) {
+    static constexpr int block = 210, keptBytes = 16;  // the scales
+    template <class Use>
+    static void eachCodes(const Byte* p, Use use) {
         const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 192));
         const __m512i scale = _mm512_and_si512(_mm512_cvtepi8_epi32(bytes), _mm512_set1_epi32(0xffff));
-        // The codes are unsigned here, 32 too large: -32 * scale * the sum of the activations' codes takes that back.
-        const __m256i shift =
-            _mm256_slli_epi16(_mm256_sub_epi16(_mm256_setzero_si256(), _mm256_cvtepi8_epi16(bytes)), 5);
-        const auto correction = [&](const std::int16_t* sum) {
-            const __m256i sums = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sum));
-            return _mm512_zextsi256_si512(_mm256_dpwssd_epi32(_mm256_setzero_si256(), shift, sums));
-        };
-        BlockSums s{correction(sum16[0]), planes == 2 ? correction(sum16[1]) : zero(), {}};
         const __m512i fours = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
         const auto spread = [&](int first) {
             return _mm512_permutexvar_epi32(_mm512_add_epi32(fours, _mm512_set1_epi32(first)), scale);
         };
         AXIAL_UNROLL
         for (int i = 0; i < 2; ++i) {
-            const __m512i nibbles = load(p + 64 * i), upper = twice(p + 128 + 32 * i), mask = _mm512_set1_epi8(0x30);
+            const __m512i nibbles = once(load(p + 64 * i)), upper = once(twice(p + 128 + 32 * i));
+            const __m512i mask = _mm512_set1_epi8(0x30);
             const __m512i low =  // (shifted & mask) | nibbles
                 _mm512_ternarylogic_epi32(_mm512_sllv_epi16(upper, shifts(4, 2)), mask, lowNibbles(nibbles), 0xea);
             const __m512i high =
                 _mm512_ternarylogic_epi32(_mm512_srlv_epi16(upper, shifts(0, 2)), mask, highNibbles(nibbles), 0xea);
-            addCodes(s, low, x.from(128 * i), spread(8 * i));
-            addCodes(s, high, x.from(128 * i + 64), spread(8 * i + 4));
+            use(128 * i, low, spread(8 * i));
+            use(128 * i + 64, high, spread(8 * i + 4));
         }
-        return s;
     }
-    static float scaleOf(const Byte* p) { return half(p + 208); }
-    static float minimumOf(const Byte*) { return 0; }
+    static void keep(const Byte* p, Byte* to) {
+        _mm_store_si128(reinterpret_cast<__m128i*>(to), _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 192)));
+    }
+    static std::uint32_t twoHalves(const Byte* p) {
+        std::uint16_t d;
+        __builtin_memcpy(&d, p + 208, 2);
+        return d;
+    }
+    static const std::size_t* sumsIn(const SuperRow& layout) { return layout.sum16; }
 };
 
 // Lane r of the result: the sum of the lanes of v[r].
@@ -110,73 +101,134 @@ inline __m512i laneSums(const __m512i* v) {
 // Lane r of the result: the sum of four dwords from 4 r on.
 inline __m512i fourSums(const __m512i* v) { return inFours(v[0], v[1], v[2], v[3]); }
 
-// What is kept of 16 rows until all their blocks are read: of block b at [b][row].
+// What the kept minimums of 16 rows come to with the sums of a row's codes in groups of 32: msum.
+template <int planes>
+inline __m512i minimumSums(const Byte* kept, const std::int16_t* const (&sum32)[2]) {
+    const auto sums = [&](int plane) {
+        return _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(sum32[plane])));
+    };
+    const __m512i high = sums(0), low = planes == 2 ? sums(1) : zero();
+    __m512i v[4];
+    AXIAL_UNROLL
+    for (int i = 0; i < 4; ++i) {
+        const __m512i least = _mm512_cvtepu8_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(kept + 32 * i)));
+        v[i] = _mm512_dpwssd_epi32(zero(), least, high);
+        if constexpr (planes == 2) v[i] = _mm512_dpwssd_epi32(_mm512_slli_epi32(v[i], 8), least, low);
+    }
+    return fourSums(v);
+}
+// Of Q6_K, whose codes are 32 too large here: 32 times scale times the sum of the activations' codes, for 16 rows.
+inline __m512i excess(const Byte* kept, const std::int16_t* sum16) {
+    const __m512i sums = _mm512_broadcast_i64x4(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(sum16)));
+    __m512i v[8];
+    AXIAL_UNROLL
+    for (int i = 0; i < 8; ++i)
+        v[i] = _mm512_dpwssd_epi32(
+            zero(), _mm512_cvtepi8_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(kept + 32 * i))), sums);
+    return _mm512_slli_epi32(inEights(v, pairsInOrder()), 5);
+}
+
+// What is kept of 16 rows until all their blocks are read: of block b and m rows of activations, at [row][b][16].
 struct Kept {
-    __m512i *high, *low, *minimum;  // a vector for each row, and four dwords
-    float *scale, *least;
-    Kept(std::byte* memory, std::size_t blocks)
+    __m512i *high, *low;  // a vector for each stored row
+    Byte* bytes;          // keptBytes of each stored row
+    std::uint32_t* halves;
+    std::int8_t* codes;  // the activations, in the order in which the format wants them
+    Kept(std::byte* memory, std::size_t blocks, std::size_t m)
         : high(reinterpret_cast<__m512i*>(memory)),
-          low(high + 16 * blocks),
-          minimum(low + 16 * blocks),
-          scale(reinterpret_cast<float*>(minimum + 4 * blocks)),
-          least(scale + 16 * blocks) {}
+          low(high + 16 * blocks * m),
+          bytes(reinterpret_cast<Byte*>(low + 16 * blocks * m)),
+          halves(reinterpret_cast<std::uint32_t*>(bytes + 16 * 16 * blocks)),
+          codes(reinterpret_cast<std::int8_t*>(halves + 16 * blocks)) {}
 };
 
-template <class F, int planes>
+// Stored rows against m rows of activations from row t on: each block is unpacked once.
+template <class F, int planes, int m>
 void rows(const SuperProduct& p, std::size_t t) {
     const SuperRow& layout = *p.layout;
     const std::size_t blocks = layout.k / 256;
-    const Kept kept(p.scratch, blocks);
-    auto* codes = reinterpret_cast<std::int8_t*>(kept.least + 16 * blocks);
-    const std::byte* row = p.x + t * layout.bytes;
-    F::arrange(reinterpret_cast<const std::int8_t*>(row), codes, static_cast<int>(layout.k));
-    if constexpr (planes == 2)
-        F::arrange(reinterpret_cast<const std::int8_t*>(row + layout.low), codes + layout.k,
-                   static_cast<int>(layout.k));
-    const auto* xScale = reinterpret_cast<const float*>(row + layout.scale);
-    const std::size_t* sumAt = F::minimum ? layout.sum32 : layout.sum16;
-    const std::int16_t* sums[2] = {reinterpret_cast<const std::int16_t*>(row + sumAt[0]),
-                                   reinterpret_cast<const std::int16_t*>(row + sumAt[1])};
-    constexpr std::size_t perBlock = F::minimum ? 8 : 16, ahead = 2048;
+    const Kept kept(p.scratch, blocks, m);
+    const auto rowAt = [&](int i) { return p.x + (t + static_cast<std::size_t>(i)) * layout.bytes; };
+    const auto codesOf = [&](int i) { return kept.codes + static_cast<std::size_t>(2 * i) * layout.k; };
+    for (int i = 0; i < m; ++i) {
+        const auto* codes = reinterpret_cast<const std::int8_t*>(rowAt(i));
+        F::arrange(codes, codesOf(i), static_cast<int>(layout.k));
+        if constexpr (planes == 2) F::arrange(codes + layout.low, codesOf(i) + layout.k, static_cast<int>(layout.k));
+    }
+    constexpr std::size_t ahead = 2048;
     for (std::size_t j = 0; j < p.rows; j += 16) {
         const std::size_t count = p.rows - j < 16 ? p.rows - j : 16;
         for (std::size_t r = 0; r < count; ++r) {
             const Byte* w = reinterpret_cast<const Byte*>(p.w) + static_cast<std::ptrdiff_t>(j + r) * p.rowBytes;
-            for (std::size_t b = 0; b < blocks; ++b, w += F::block) {
+            for (std::size_t b = 0, at = r; b < blocks; ++b, at += 16, w += F::block) {
                 AXIAL_UNROLL
                 for (int i = 0; i < F::block; i += 64) _mm_prefetch(w + ahead + i, _MM_HINT_T0);
-                const std::int16_t* const here[2] = {sums[0] + perBlock * b, sums[1] + perBlock * b};
-                const BlockSums s = F::sums(w, Arranged<planes>{codes + 256 * b, codes + layout.k + 256 * b}, here);
-                kept.high[16 * b + r] = s.high;
-                if constexpr (planes == 2) kept.low[16 * b + r] = s.low;
-                kept.scale[16 * b + r] = F::scaleOf(w);
+                __m512i high[m], low[m];
+                for (int i = 0; i < m; ++i) high[i] = low[i] = zero();
+                F::eachCodes(w, [&](int offset, __m512i codes, __m512i scale) {
+                    AXIAL_UNROLL
+                    for (int i = 0; i < m; ++i) {
+                        const std::int8_t* x = codesOf(i) + 256 * b + offset;
+                        // both factors fit into 16 bits
+                        high[i] = _mm512_dpwssd_epi32(high[i], _mm512_dpbusd_epi32(zero(), codes, load(x)), scale);
+                        if constexpr (planes == 2)
+                            low[i] = _mm512_dpwssd_epi32(low[i], _mm512_dpbusd_epi32(zero(), codes, load(x + layout.k)),
+                                                         scale);
+                    }
+                });
+                AXIAL_UNROLL
+                for (int i = 0; i < m; ++i) {
+                    kept.high[static_cast<std::size_t>(i) * 16 * blocks + at] = high[i];
+                    if constexpr (planes == 2) kept.low[static_cast<std::size_t>(i) * 16 * blocks + at] = low[i];
+                }
+                F::keep(w, kept.bytes + F::keptBytes * at);
+                kept.halves[at] = F::twoHalves(w);
+            }
+        }
+        for (int i = 0; i < m; ++i) {
+            const std::byte* row = rowAt(i);
+            const auto* xScale = reinterpret_cast<const float*>(row + layout.scale);
+            const std::size_t* sumAt = F::sumsIn(layout);
+            constexpr std::size_t perBlock = F::minimum ? 8 : 16;
+            __m512 c = _mm512_setzero_ps();
+            for (std::size_t b = 0; b < blocks; ++b) {
+                const std::int16_t* const sums[2] = {
+                    reinterpret_cast<const std::int16_t*>(row + sumAt[0]) + perBlock * b,
+                    reinterpret_cast<const std::int16_t*>(row + sumAt[1]) + perBlock * b};
+                const Byte* bytes = kept.bytes + F::keptBytes * 16 * b;
+                const std::size_t at = (static_cast<std::size_t>(i) * blocks + b) * 16;
+                __m512i high = laneSums(kept.high + at), low = planes == 2 ? laneSums(kept.low + at) : zero();
+                if constexpr (!F::minimum) {
+                    high = _mm512_sub_epi32(high, excess(bytes, sums[0]));
+                    if constexpr (planes == 2) low = _mm512_sub_epi32(low, excess(bytes, sums[1]));
+                }
+                const __m512 sum = planes == 2 ? asOneFloat(high, low) : _mm512_cvtepi32_ps(high);
+                const __m512 x = _mm512_set1_ps(xScale[b]);
+                const __m512i halves = load(kept.halves + 16 * b);
+                c = _mm512_fmadd_ps(_mm512_mul_ps(sum, _mm512_cvtph_ps(_mm512_cvtepi32_epi16(halves))), x, c);
                 if constexpr (F::minimum) {
-                    _mm_store_si128(reinterpret_cast<__m128i*>(kept.minimum + 4 * b) + r, s.minimum);
-                    kept.least[16 * b + r] = F::minimumOf(w);
+                    const __m512 least = _mm512_cvtepi32_ps(minimumSums<planes>(bytes, sums));
+                    const __m512 dmin = _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(halves, 16)));
+                    c = _mm512_fnmadd_ps(_mm512_mul_ps(least, dmin), x, c);
                 }
             }
+            const auto at = static_cast<std::ptrdiff_t>(t) + i, column = static_cast<std::ptrdiff_t>(j);
+            store(p.out + at * p.outStride + column, p.add ? p.add + at * p.addStride + column : nullptr, count, c);
         }
-        __m512 c = _mm512_setzero_ps();
-        for (std::size_t b = 0; b < blocks; ++b) {
-            const __m512i high = laneSums(kept.high + 16 * b);
-            const __m512 sum = planes == 2 ? asOneFloat(high, laneSums(kept.low + 16 * b)) : _mm512_cvtepi32_ps(high);
-            const __m512 x = _mm512_set1_ps(xScale[b]);
-            c = _mm512_fmadd_ps(_mm512_mul_ps(sum, _mm512_load_ps(kept.scale + 16 * b)), x, c);
-            if constexpr (F::minimum) {
-                const __m512 least = _mm512_cvtepi32_ps(fourSums(kept.minimum + 4 * b));
-                c = _mm512_fmadd_ps(_mm512_mul_ps(least, _mm512_load_ps(kept.least + 16 * b)), x, c);
-            }
-        }
-        const auto at = static_cast<std::ptrdiff_t>(t), column = static_cast<std::ptrdiff_t>(j);
-        store(p.out + at * p.outStride + column, p.add ? p.add + at * p.addStride + column : nullptr, count, c);
     }
 }
 
+template <class F, int planes>
+void all(const SuperProduct& p) {
+    std::size_t t = 0;
+    for (; t + 4 <= p.m; t += 4) rows<F, planes, 4>(p, t);
+    for (; t + 2 <= p.m; t += 2) rows<F, planes, 2>(p, t);
+    if (t < p.m) rows<F, planes, 1>(p, t);
+}
+
 template <class F>
-void each(const SuperProduct& all) {
-    forEachSlice(all, [](const SuperProduct& p) {
-        for (std::size_t t = 0; t < p.m; ++t) p.layout->planes == 2 ? rows<F, 2>(p, t) : rows<F, 1>(p, t);
-    });
+void each(const SuperProduct& product) {
+    forEachSlice(product, [](const SuperProduct& p) { p.layout->planes == 2 ? all<F, 2>(p) : all<F, 1>(p); });
 }
 
 inline __m512i oneSums(const std::byte* codes) { return _mm512_dpbusd_epi32(zero(), _mm512_set1_epi8(1), load(codes)); }
