@@ -15,8 +15,9 @@ constexpr Values listFrom(double least, double most) { return {.least = least, .
 const Flag flags[] = {
     {info, "Model", "MODEL", "MODEL", "the model, as with -m", &Options::model},
     {everywhere & ~bench, "Model", "-m,--model", "FILE",
-     "a GGUF file, or any file of a split one; without it, the small bundled model", &Options::model},
-    {bench, "Model", "-m,--model", "LIST", "GGUF files, separated by commas; without it, the small bundled model",
+     "a GGUF file (of a split one any), or a folder with safetensors; without it, the small bundled model",
+     &Options::model},
+    {bench, "Model", "-m,--model", "LIST", "models, separated by commas; without it, the small bundled model",
      &Options::model},
     {everywhere & ~bench, "Model", "--pre-tokenizer", "NAME",
      "cut text by these rules instead of those that the file names (qwen2, llama-bpe, gpt-2, ...)",
