@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "axial/bench/limits_units.h"
+#include "axial/ops/integer_products-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace axial::bench::HWY_NAMESPACE {
@@ -86,6 +87,21 @@ size_t PairProducts(const int16_t* a, const int16_t* b, size_t passes, int32_t* 
     return Products(d, hn::RepartitionToWide<decltype(d)>(), a, b, passes, sums, PairsStep());
 }
 
+#if HWY_TARGET == HWY_AVX2
+struct BytesStep {  // of AVX-VNNI
+    template <class V, class S>
+    HWY_INLINE S operator()(V a, V b, S sum) const {
+        return kernels::HWY_NAMESPACE::DotBytes(sum, hn::BitCast(hn::DFromV<S>(), a), hn::BitCast(hn::DFromV<S>(), b));
+    }
+};
+size_t BytesProducts(const uint8_t* a, const uint8_t* b, size_t passes, int32_t* sums) {
+    const hn::ScalableTag<uint8_t> d;
+    return Products(d, hn::Repartition<int32_t, decltype(d)>(), a, b, passes, sums, BytesStep());
+}
+#else
+size_t BytesProducts(const uint8_t*, const uint8_t*, size_t, int32_t*) { return 0; }
+#endif
+
 }  // namespace axial::bench::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -104,6 +120,7 @@ namespace {
 HWY_EXPORT(ReadAll);
 HWY_EXPORT(FloatProducts);
 HWY_EXPORT(PairProducts);
+HWY_EXPORT(BytesProducts);
 
 template <class F>
 double secondsOf(F&& f) {
@@ -189,7 +206,12 @@ std::array<double, products> measureProductRates(std::size_t threads) {
     });
     const std::string set = instructionSet();
     const bool amx = set.ends_with("+AMX"), vnni = amx || set.ends_with("+VNNI");
-    if (unitsBuilt() && vnni)
+    if (vnni && set.starts_with("AVX2"))
+        rates[2] = bestRate(team, [&](std::size_t passes, auto& sums) {
+            return HWY_DYNAMIC_DISPATCH(BytesProducts)(reinterpret_cast<const std::uint8_t*>(a),
+                                                       reinterpret_cast<const std::uint8_t*>(b), passes, sums.integers);
+        });
+    else if (unitsBuilt() && vnni)
         rates[2] =
             bestRate(team, [&](std::size_t passes, auto& sums) { return vnniProducts(a, b, passes, sums.integers); });
     if (unitsBuilt() && amx)

@@ -27,8 +27,10 @@ HWY_EXPORT(targetName);
 using kernels::IntegerUnit;
 namespace {
 
-constexpr std::pair<IntegerUnit, std::string_view> units[] = {
-    {IntegerUnit::amx, "+AMX"}, {IntegerUnit::vnni, "+VNNI"}, {IntegerUnit::portable, ""}};
+constexpr std::pair<IntegerUnit, std::string_view> units[] = {{IntegerUnit::amx, "+AMX"},
+                                                              {IntegerUnit::vnni, "+VNNI"},
+                                                              {IntegerUnit::avxVnni, "+VNNI"},
+                                                              {IntegerUnit::portable, ""}};
 
 void use(std::int64_t target, IntegerUnit most) {
     hwy::SetSupportedTargetsForTest(target);

@@ -123,11 +123,12 @@ void integerStrip(const Strip& s, const Quantised& x) {
     for (std::size_t j = s.begin, count; j < s.end; j += count) {
         const std::size_t column = j - s.begin;
         const std::byte* w = rows + static_cast<std::ptrdiff_t>(column) * s.w->rowBytes;
-        const bool packed = s.end - j >= 16 && kernels::packBlocks(s.w->format, w, s.w->rowBytes, k, memory);
+        const bool packed = s.end - j >= 16 && kernels::packBlocks(s.w->format, w, s.w->rowBytes, x.layout, memory);
         count = packed ? 16 : std::min(most, s.end - j);
         if (!packed) kernels::unpackRows(s.w->format, w, s.w->rowBytes, count, k, codes);
         kernels::dotCodes({packed ? kernels::CodeRows{} : codes, count, form, &x.layout, x.row(s.firstRow), tiles, s.m,
-                           s.out + column, s.outStride, s.add ? s.add + column : nullptr, s.addStride, memory});
+                           s.out + column, s.outStride, s.add ? s.add + column : nullptr, s.addStride, memory,
+                           s.w->format});
     }
 }
 

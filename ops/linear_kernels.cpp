@@ -9,6 +9,7 @@
 
 #include "axial/ops/linear_kernels.h"
 #include "axial/ops/linear_rows_kernels.h"
+#include "axial/ops/linear_tiles-inl.h"
 #include "axial/ops/linear_vnni.h"
 
 #define AXIAL_UNROLL _Pragma("GCC unroll 16")
@@ -23,33 +24,30 @@ HWY_INLINE void Put(const CodeProduct& p, size_t t, size_t j, const float* value
     for (size_t i = 0; i < count; ++i) out[i] = add ? add[i] + values[i] : values[i];
 }
 
-struct Row {
-    const int16_t* wide;
-    const float *scale, *sum;
-};
-HWY_INLINE Row RowOf(const CodeProduct& p, size_t t) {
-    const uint8_t* row = reinterpret_cast<const uint8_t*>(p.x) + t * p.layout->bytes;
-    const QuantisedRow::Groups& at = p.layout->groupsOf(p.form.group);
-    return {reinterpret_cast<const int16_t*>(row + p.layout->wide), reinterpret_cast<const float*>(row + at.scale),
-            reinterpret_cast<const float*>(row + at.sum)};
+HWY_INLINE const uint8_t* RowOf(const CodeProduct& p, size_t t) {
+    return reinterpret_cast<const uint8_t*>(p.x) + t * p.layout->bytes;
 }
 
 #if HWY_TARGET == HWY_SCALAR
 
-void DotCodes(const CodeProduct& p) {
+void DotCodes(const CodeProduct& p, bool) {
     const size_t group = p.form.group;
+    const QuantisedRow::Groups& at = p.layout->groupsOf(group);
     for (size_t t = 0; t < p.m; ++t) {
-        const Row x = RowOf(p, t);
+        const uint8_t* x = RowOf(p, t);
+        const int16_t* wide = reinterpret_cast<const int16_t*>(x + p.layout->wide);
+        const float *scale = reinterpret_cast<const float*>(x + at.scale),
+                    *all = reinterpret_cast<const float*>(x + at.sum);
         for (size_t j = 0; j < p.rows; j += 16) {
             float c[16] = {};
             for (size_t r = j; r < p.rows && r < j + 16; ++r)
                 for (size_t g = 0; g < p.layout->k / group; ++g) {
                     int32_t sum = 0;
                     for (size_t i = g * group; i < (g + 1) * group; ++i)
-                        sum += static_cast<int32_t>(p.w.codes[r * p.w.codeStride + i]) * x.wide[i];
-                    const size_t at = r * p.w.groupStride + g;
-                    c[r - j] += static_cast<float>(sum) * p.w.scale[at] * x.scale[g];
-                    if (p.form.minimum) c[r - j] += p.w.minimum[at] * x.sum[g];
+                        sum += static_cast<int32_t>(p.w.codes[r * p.w.codeStride + i]) * wide[i];
+                    const size_t one = r * p.w.groupStride + g;
+                    c[r - j] += static_cast<float>(sum) * p.w.scale[one] * scale[g];
+                    if (p.form.minimum) c[r - j] += p.w.minimum[one] * all[g];
                 }
             Put(p, t, j, c);
         }
@@ -59,17 +57,6 @@ void DotCodes(const CodeProduct& p) {
 #else
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-// Lane i of a vector of sums is row i of the weights.
-using DI = hn::CappedTag<int32_t, 16>;
-using DF = hn::RebindToFloat<DI>;
-using D16 = hn::Repartition<int16_t, DI>;
-using VI = hn::Vec<DI>;
-using VF = hn::Vec<DF>;
-constexpr int lanes = HWY_MAX_BYTES >= 64 ? 16 : HWY_MAX_BYTES / 4;
-// The tile of sums in registers: vectors of rows of w times rows of x.
-constexpr int tileW = lanes == 16 ? 1 : 2;
-constexpr int tileX = lanes == 16 ? 8 : 3;
 
 using Q32 = hn::Full128<int32_t>;  // four numbers: the unit in which rows and columns change places
 using Q64 = hn::Full128<uint64_t>;
@@ -85,54 +72,38 @@ HWY_INLINE void Transpose4(V& a, V& b, V& c, V& d) {
     d = hn::BitCast(tag, hn::InterleaveUpper(q, AB, CD));
 }
 
-// Products of pairs of int16 added up in their dword. Highway's own operation may order them differently off x86.
-HWY_INLINE VI MaddI16(hn::Vec<D16> a, hn::Vec<D16> b) {
-#if HWY_ARCH_X86
-    const DI d;
-    VI none = hn::Zero(d);
-    return hn::ReorderWidenMulAccumulate(d, a, b, hn::Zero(d), none);
-#else
-    const DI d;
-    const VI x = hn::BitCast(d, a), y = hn::BitCast(d, b);
-    const VI low = hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(x)), hn::ShiftRight<16>(hn::ShiftLeft<16>(y)));
-    return hn::Add(low, hn::Mul(hn::ShiftRight<16>(x), hn::ShiftRight<16>(y)));
-#endif
-}
-// acc + x with the order pinned: g++ 12 moves the products of an unrolled chain ahead of the sums and spills them.
-HWY_INLINE VI AddOrdered(VI acc, VI x) {
-    VI sum = hn::Add(acc, x);
-#if HWY_ARCH_X86 && HWY_COMPILER_GCC_ACTUAL
-    asm("" : "+x"(sum.raw));
-#endif
-    return sum;
-}
-
 // ---- 16 rows of weights in the order of the sweep
 
+template <class Code>
 struct Panel {
-    const int16_t* codes;          // [k / 2][row][2]
+    const Code* codes;             // a dword of codes of each row, then the next of each row
     const float *scale, *minimum;  // [group][row]
 };
 
-HWY_NOINLINE Panel Pack(const CodeProduct& p, size_t j) {
+template <class Code>
+HWY_NOINLINE Panel<Code> Pack(const CodeProduct& p, size_t j) {
     const Q32 q;
+    const hn::Full128<uint8_t> bytes;
     const hn::Full128<int16_t> d16;
     const hn::Rebind<int8_t, decltype(d16)> d8;
     const size_t k = p.layout->k, groups = k / p.form.group;
-    int16_t* codes = reinterpret_cast<int16_t*>(p.scratch);
+    Code* codes = reinterpret_cast<Code*>(p.scratch);
     float* scale = reinterpret_cast<float*>(codes + 16 * k);
     float* minimum = scale + 16 * groups;
     if (!p.w.codes) return {codes, scale, minimum};  // by packBlocks
     for (size_t four = 0; four < 4; ++four) {
         const auto at = [&](size_t i, size_t c) HWY_ATTR {
             const size_t r = j + 4 * four + i;
-            return r < p.rows ? hn::BitCast(q, hn::PromoteTo(d16, hn::LoadU(d8, p.w.codes + r * p.w.codeStride + c)))
-                              : hn::Zero(q);
+            if (r >= p.rows) return hn::Zero(q);
+            const int8_t* from = p.w.codes + r * p.w.codeStride + c;
+            if (sizeof(Code) == 2) return hn::BitCast(q, hn::PromoteTo(d16, hn::LoadU(d8, from)));
+            const auto code = hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(from));
+            return hn::BitCast(q, hn::Xor(code, hn::Set(bytes, 128)));
         };
-        for (size_t c = 0; c < k; c += 8) {
+        for (size_t c = 0; c < k; c += 16 / sizeof(Code)) {
             auto r0 = at(0, c), r1 = at(1, c), r2 = at(2, c), r3 = at(3, c);
             Transpose4(r0, r1, r2, r3);
-            int32_t* to = reinterpret_cast<int32_t*>(codes) + 8 * c + 4 * four;
+            int32_t* to = reinterpret_cast<int32_t*>(codes + 16 * c) + 4 * four;
             hn::Store(r0, q, to);
             hn::Store(r1, q, to + 16);
             hn::Store(r2, q, to + 32);
@@ -148,18 +119,10 @@ HWY_NOINLINE Panel Pack(const CodeProduct& p, size_t j) {
     return {codes, scale, minimum};
 }
 
-HWY_INLINE hn::Vec<D16> Pair(const int16_t* x) {
-    int32_t pair;
-    memcpy(&pair, x, 4);
-    return hn::BitCast(D16(), hn::Set(DI(), pair));
-}
-
-template <int group, bool minimum, int MX>
-HWY_INLINE void Tile(const CodeProduct& p, const Panel& w, size_t t, size_t r, float (*out)[16]) {
+template <class Dot, int group, bool minimum, int MX>
+HWY_INLINE void Tile(const CodeProduct& p, const Panel<typename Dot::Code>& w, size_t t, size_t r, float (*out)[16]) {
     const DF f;
-    const DI di;
-    const D16 d16;
-    Row x[MX];
+    const uint8_t* x[MX];
     for (int i = 0; i < MX; ++i) x[i] = RowOf(p, t + i);
     VF c[MX][tileW];
     AXIAL_UNROLL
@@ -167,38 +130,27 @@ HWY_INLINE void Tile(const CodeProduct& p, const Panel& w, size_t t, size_t r, f
         AXIAL_UNROLL
         for (int v = 0; v < tileW; ++v) c[i][v] = hn::Zero(f);
     }
-    const int16_t* codes = w.codes + 2 * r;
-    for (size_t g = 0; g < p.layout->k / group; ++g, codes += 16 * group) {
+    const auto* codes = w.codes + 4 / sizeof(*w.codes) * r;
+    const float *scale = w.scale + r, *least = w.minimum + r;
+    QuantisedRow::Groups at = p.layout->groupsOf(group);
+    const size_t first = Dot::CodesOf(*p.layout), end = first + p.layout->k * sizeof(*codes);
+    for (size_t g = first; g < end; g += group * sizeof(*codes)) {
         VI sum[MX][tileW];
-        AXIAL_UNROLL
-        for (int i = 0; i < MX; ++i) {
-            AXIAL_UNROLL
-            for (int v = 0; v < tileW; ++v) sum[i][v] = hn::Zero(di);
-        }
-        AXIAL_UNROLL
-        for (int k = 0; k < group / 2; ++k) {
-            hn::Vec<D16> row[tileW];
-            AXIAL_UNROLL
-            for (int v = 0; v < tileW; ++v) row[v] = hn::Load(d16, codes + 32 * k + 2 * lanes * v);
-            AXIAL_UNROLL
-            for (int i = 0; i < MX; ++i) {
-                const auto pair = Pair(x[i].wide + g * group + 2 * k);
-                AXIAL_UNROLL
-                for (int v = 0; v < tileW; ++v) sum[i][v] = AddOrdered(sum[i][v], MaddI16(row[v], pair));
-            }
-        }
+        Dot::template Group<group, MX>(sum, codes, x, g, at.bias);
         AXIAL_UNROLL
         for (int v = 0; v < tileW; ++v) {
-            const VF scale = hn::Load(f, w.scale + 16 * g + r + lanes * v);
+            const VF by = hn::Load(f, scale + lanes * v);
             AXIAL_UNROLL
             for (int i = 0; i < MX; ++i)
-                c[i][v] = hn::MulAdd(hn::Mul(hn::ConvertTo(f, sum[i][v]), scale), hn::Set(f, x[i].scale[g]), c[i][v]);
+                c[i][v] = hn::MulAdd(hn::Mul(hn::ConvertTo(f, sum[i][v]), by), Float(x[i] + at.scale), c[i][v]);
             if (minimum) {
-                const VF least = hn::Load(f, w.minimum + 16 * g + r + lanes * v);
+                const VF less = hn::Load(f, least + lanes * v);
                 AXIAL_UNROLL
-                for (int i = 0; i < MX; ++i) c[i][v] = hn::MulAdd(least, hn::Set(f, x[i].sum[g]), c[i][v]);
+                for (int i = 0; i < MX; ++i) c[i][v] = hn::MulAdd(less, Float(x[i] + at.sum), c[i][v]);
             }
         }
+        codes += 16 * group, scale += 16, least += 16;
+        at.scale += 4, at.bias += 4, at.sum += 4;
     }
     AXIAL_UNROLL
     for (int i = 0; i < MX; ++i) {
@@ -207,34 +159,71 @@ HWY_INLINE void Tile(const CodeProduct& p, const Panel& w, size_t t, size_t r, f
     }
 }
 
-template <int group, bool minimum, int MX>
-HWY_INLINE void Tiles(const CodeProduct& p, const Panel& w, size_t t, size_t j) {
+template <class Dot, int group, bool minimum, int MX>
+HWY_INLINE size_t Tiles(const CodeProduct& p, const Panel<typename Dot::Code>& w, size_t t, size_t j) {
     HWY_ALIGN float values[MX][16];
-    for (size_t r = 0; r < 16; r += lanes * tileW) Tile<group, minimum, MX>(p, w, t, r, values);
+    for (size_t r = 0; r < 16; r += lanes * tileW) Tile<Dot, group, minimum, MX>(p, w, t, r, values);
     for (size_t i = 0; i < MX; ++i) Put(p, t + i, j, values[i]);
+    return t + MX;
 }
 
-template <int group, bool minimum>
-HWY_NOINLINE void Sweep(const CodeProduct& p, const Panel& w, size_t j) {
+template <class Dot, int group, bool minimum>
+HWY_NOINLINE void Sweep(const CodeProduct& p, const Panel<typename Dot::Code>& w, size_t j) {
     size_t t = 0;
-    for (; t + tileX <= p.m; t += tileX) Tiles<group, minimum, tileX>(p, w, t, j);
-    for (; t + 2 <= p.m; t += 2) Tiles<group, minimum, 2>(p, w, t, j);
-    if (t < p.m) Tiles<group, minimum, 1>(p, w, t, j);
+    while (t + Dot::tileX <= p.m) t = Tiles<Dot, group, minimum, Dot::tileX>(p, w, t, j);
+    while (t + 2 <= p.m) t = Tiles<Dot, group, minimum, 2>(p, w, t, j);
+    if (t < p.m) Tiles<Dot, group, minimum, 1>(p, w, t, j);
 }
 
-void DotCodes(const CodeProduct& p) {
+template <class Dot>
+void DotCodesBy(const CodeProduct& p) {
     for (size_t j = 0; j < p.rows; j += 16) {
-        const Panel w = Pack(p, j);
+        const auto w = Pack<typename Dot::Code>(p, j);
         if (p.form.group == 16)
-            p.form.minimum ? Sweep<16, true>(p, w, j) : Sweep<16, false>(p, w, j);
+            p.form.minimum ? Sweep<Dot, 16, true>(p, w, j) : Sweep<Dot, 16, false>(p, w, j);
         else
-            p.form.minimum ? Sweep<32, true>(p, w, j) : Sweep<32, false>(p, w, j);
+            p.form.minimum ? Sweep<Dot, 32, true>(p, w, j) : Sweep<Dot, 32, false>(p, w, j);
+    }
+}
+
+// A panel that packBlocks made as bytePanelOf says.
+template <Format format>
+void DotBytePanel(const CodeProduct& p) {
+    constexpr BytePanel panel = bytePanelOf(format);
+    constexpr CodeForm form = codeFormOf(format);
+    Sweep<BytesMadd<panel.part, panel.zero>, form.group, form.minimum>(p, Pack<uint8_t>(p, 0), 0);
+}
+
+void DotCodes(const CodeProduct& p, [[maybe_unused]] bool avxVnni) {
+#if HWY_TARGET == HWY_AVX2
+    if (avxVnni) return p.layout->planes == 2 ? DotCodesBy<WordsVnni>(p) : DotCodesBy<BytesVnni>(p);
+#endif
+    switch (p.w.codes || p.layout->planes == 2 ? Format::f32 : p.packed) {
+        case Format::q4_0:
+            return DotBytePanel<Format::q4_0>(p);
+        case Format::q4_1:
+        case Format::q4_k:
+            return DotBytePanel<Format::q4_k>(p);
+        case Format::q5_0:
+        case Format::mxfp4:
+            return DotBytePanel<Format::q5_0>(p);
+        case Format::q5_1:
+        case Format::q5_k:
+            return DotBytePanel<Format::q5_k>(p);
+        case Format::q2_k:
+            return DotBytePanel<Format::q2_k>(p);
+        case Format::q3_k:
+            return DotBytePanel<Format::q3_k>(p);
+        case Format::q6_k:
+            return DotBytePanel<Format::q6_k>(p);
+        default:
+            return DotCodesBy<Words>(p);
     }
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR
 
-bool IsAVX3() { return HWY_TARGET == HWY_AVX3; }
+int64_t Target() { return HWY_TARGET; }
 
 }  // namespace axial::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -242,7 +231,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace axial::kernels {
 HWY_EXPORT(DotCodes);
-HWY_EXPORT(IsAVX3);
+HWY_EXPORT(Target);
 
 namespace {
 IntegerUnit limit = IntegerUnit::amx;
@@ -252,7 +241,9 @@ constexpr std::size_t manyRows = 8;
 }  // namespace
 
 IntegerUnit integerUnit() noexcept {
-    if (limit == IntegerUnit::portable || !HWY_DYNAMIC_DISPATCH(IsAVX3)() || !hasVnni()) return IntegerUnit::portable;
+    const std::int64_t target = HWY_DYNAMIC_DISPATCH(Target)();
+    if (target == HWY_AVX2 && limit >= IntegerUnit::avxVnni && hasAvxVnni()) return IntegerUnit::avxVnni;
+    if (target != HWY_AVX3 || limit < IntegerUnit::vnni || !hasVnni()) return IntegerUnit::portable;
     return limit == IntegerUnit::amx && hasAmx() ? IntegerUnit::amx : IntegerUnit::vnni;
 }
 void limitIntegerUnit(IntegerUnit most) noexcept { limit = most; }
@@ -266,22 +257,29 @@ void packTiles(const QuantisedRow& layout, const std::byte* rows, std::size_t m,
 }
 
 void dotCodes(const CodeProduct& product) noexcept {
+    const IntegerUnit unit = integerUnit();
     if (product.tiles)
         dotCodesAmx(product);
-    else if (integerUnit() != IntegerUnit::portable)
+    else if (unit >= IntegerUnit::vnni)
         dotCodesVnni(product);
     else
-        HWY_DYNAMIC_DISPATCH(DotCodes)(product);
+        HWY_DYNAMIC_DISPATCH(DotCodes)(product, unit == IntegerUnit::avxVnni);
 }
 
 bool dotBlocks(const BlockProduct& product) noexcept {
-    if (integerUnit() == IntegerUnit::portable) return dotBlocksTurned(product);
+    const IntegerUnit unit = integerUnit();
+    if (unit == IntegerUnit::portable) return dotBlocksTurned(product);
+    if (unit == IntegerUnit::avxVnni) return dotBlocksAvxVnni(product);
     return product.m <= 5 && dotBlocksVnni(product);
 }
 
-bool packBlocks(Format format, const std::byte* w, std::ptrdiff_t rowBytes, std::size_t k,
+bool packBlocks(Format format, const std::byte* w, std::ptrdiff_t rowBytes, const QuantisedRow& layout,
                 std::byte* scratch) noexcept {
-    return integerUnit() == IntegerUnit::portable && packBlocksTurned(format, w, rowBytes, k, scratch);
+    const IntegerUnit unit = integerUnit();
+    if (unit >= IntegerUnit::vnni) return false;
+    if (unit == IntegerUnit::avxVnni && layout.planes == 1)
+        return packBytesAvxVnni(format, w, rowBytes, layout.k, scratch);
+    return packBlocksTurned(format, w, rowBytes, layout, scratch);
 }
 
 }  // namespace axial::kernels

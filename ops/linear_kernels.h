@@ -24,7 +24,8 @@ struct CodeProduct {
     std::ptrdiff_t outStride;
     const float* add;
     std::ptrdiff_t addStride;
-    std::byte* scratch;  // panelBytes(k, form) bytes, aligned to 64
+    std::byte* scratch;           // panelBytes(k, form) bytes, aligned to 64
+    Format packed = Format::f32;  // of the 16 rows that packBlocks has put into scratch, if there are no codes
 };
 void dotCodes(const CodeProduct&) noexcept;
 
@@ -47,10 +48,10 @@ struct BlockProduct {
 };
 bool dotBlocks(const BlockProduct&) noexcept;
 
-// 16 rows in their stored format, of k values each, in the order in which dotCodes wants them, at the start of its
-// `scratch`: a CodeProduct without codes then takes them from there. False, and nothing is done, if there is no kernel
-// for that here.
-bool packBlocks(Format, const std::byte* w, std::ptrdiff_t rowBytes, std::size_t k, std::byte* scratch) noexcept;
+// 16 rows in their stored format, in the order in which dotCodes wants them for activations of this layout, at the
+// start of its `scratch`: a CodeProduct without codes then takes them from there. False, and nothing is done, if there
+// is no kernel for that here.
+bool packBlocks(Format, const std::byte* w, std::ptrdiff_t rowBytes, const QuantisedRow&, std::byte* scratch) noexcept;
 
 // The memory for 32 rows of k codes and their scales and minimums in the order in which kernels sweep over them.
 constexpr std::size_t panelBytes(std::size_t k, CodeForm form) {
@@ -62,9 +63,10 @@ bool tilesWanted(std::size_t m, CodeForm) noexcept;
 std::size_t tileBytes(const QuantisedRow&) noexcept;  // of 16 rows, or of the rest
 void packTiles(const QuantisedRow&, const std::byte* rows, std::size_t m, std::byte* tiles) noexcept;
 
-// Instructions beyond Highway's that the integer products can be computed with. All give the same bits as AVX3.
-enum class IntegerUnit : std::uint8_t { portable, vnni, amx };
-// The best that this machine has and that is not above the limit. Units are used where Highway's choice is AVX3.
+// Instructions beyond Highway's that the integer products can be computed with: avxVnni (256 bits) where Highway's
+// choice is AVX2, vnni (512 bits) and amx where it is AVX3. Superblocks apart, all give the same bits as none.
+enum class IntegerUnit : std::uint8_t { portable, avxVnni, vnni, amx };
+// The best that this machine has and that is not above the limit.
 IntegerUnit integerUnit() noexcept;
 // For tests and measurements, not for concurrent use: nothing above `most` is used from now on.
 void limitIntegerUnit(IntegerUnit most) noexcept;

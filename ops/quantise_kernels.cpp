@@ -115,7 +115,7 @@ QuantisedRow::QuantisedRow(std::size_t length, std::size_t count) : k(length), p
 
 HWY_EXPORT(Quantise);
 void quantiseRow(const float* x, const QuantisedRow& layout, std::byte* row) noexcept {
-    if (integerUnit() == IntegerUnit::portable)
+    if (integerUnit() < IntegerUnit::vnni)
         HWY_DYNAMIC_DISPATCH(Quantise)(x, layout, reinterpret_cast<std::uint8_t*>(row));
     else
         quantiseRowVnni(x, layout, row);

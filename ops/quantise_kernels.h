@@ -20,7 +20,7 @@ struct QuantisedRow {
     };
     std::size_t k, planes;  // the codes, or their high bytes, stand first
     std::size_t low;        // the low bytes, of two planes
-    std::size_t wide;       // the codes as int16: only where integerUnit() is portable
+    std::size_t wide;       // the codes as int16: only where integerUnit() is below vnni
     Groups of16, of32;
     std::size_t bytes;  // of a row: a multiple of 64
 

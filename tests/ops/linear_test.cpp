@@ -75,11 +75,26 @@ void forEachUnit(F f) {
     forEachTarget([&](const char* target) {
         kernels::limitIntegerUnit(kernels::IntegerUnit::portable);
         f(std::string(target));
-        kernels::limitIntegerUnit(kernels::IntegerUnit::vnni);
-        if (kernels::integerUnit() == kernels::IntegerUnit::vnni) f("VNNI");
-        kernels::limitIntegerUnit(kernels::IntegerUnit::amx);
-        if (kernels::integerUnit() == kernels::IntegerUnit::amx) f("AMX");
+        for (const auto unit : {kernels::IntegerUnit::avxVnni, kernels::IntegerUnit::vnni, kernels::IntegerUnit::amx}) {
+            kernels::limitIntegerUnit(unit);
+            if (kernels::integerUnit() == unit)
+                f(target + std::string(unit == kernels::IntegerUnit::amx ? "+AMX" : "+VNNI"));
+        }
     });
+}
+
+// `elements` values: random blocks, of which all but the halves is filled with one byte unless that is -1.
+std::vector<std::byte> extremeBlocks(const FormatInfo& info, std::size_t elements, int filling) {
+    auto bytes = randomBlocks(info.format, elements, 61);
+    for (std::size_t at = 0; filling >= 0 && at < bytes.size(); at += info.blockBytes) {
+        const std::vector<std::byte> before(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                                            bytes.begin() + static_cast<std::ptrdiff_t>(at + info.blockBytes));
+        std::memset(bytes.data() + at, filling, info.blockBytes);
+        for (const std::size_t half : halvesIn(info.format))
+            std::memcpy(bytes.data() + at + half, before.data() + half, 2);
+        if (info.format == Format::mxfp4) bytes[at] = before[0];
+    }
+    return bytes;
 }
 
 // The float64 value of what the integer kernels approximate in float32: the same codes, the sums exact.
@@ -200,7 +215,7 @@ TEST_CASE("quantiseRow: codes, scales and sums by their definition") {
         });
 }
 
-TEST_CASE("quantiseRow: the units beyond AVX3 give AVX3's bits") {
+TEST_CASE("quantiseRow: the units beyond an instruction set give its bits") {
     forEachTarget([](const char*) {
         if (kernels::integerUnit() == kernels::IntegerUnit::portable) return;
         for (const std::size_t planes : {1, 2})
@@ -270,6 +285,58 @@ TEST_CASE("dotCodes: integer sums are exact up to the extremes of the codes") {
     });
 }
 
+TEST_CASE("packBlocks: dotCodes gives the bits that it gives for unpackRows, up to the extremes of the codes") {
+    forEachUnit([](const std::string& target) {
+        for (const FormatInfo& info : formats) {
+            const kernels::CodeForm form = kernels::codeFormOf(info.format);
+            if (form.group == 0) continue;
+            CAPTURE(target);
+            CAPTURE(info.name);
+            const std::size_t n = 16;
+            for (const std::size_t k : {blockOf(info.format), 5 * blockOf(info.format)})
+                for (const int filling : {-1, 0x00, 0x77, 0x7f, 0x80, 0xff}) {  // -1: random
+                    CAPTURE(k);
+                    CAPTURE(filling);
+                    const auto bytes = extremeBlocks(info, n * k, filling);
+                    const auto rowBytes = static_cast<std::ptrdiff_t>(bytesOf(info.format, k));
+                    Codes codes(n, k, form.group);
+                    kernels::unpackRows(info.format, bytes.data(), rowBytes, n, k, codes.rows());
+                    for (const std::size_t planes : {1, 2})
+                        for (const std::size_t m : {3, 21}) {
+                            CAPTURE(planes);
+                            CAPTURE(m);
+                            std::vector<float> x(m * k);
+                            for (std::size_t i = 0; i < x.size(); ++i)
+                                x[i] = i / k % 3 == 0 ? 1.0f : i / k % 3 == 1 ? -1.0f : i % 3 == 0 ? 1.0f : -1.0f;
+                            const Activated a(x, m, k, form, planes);
+                            std::vector<std::byte> scratch(kernels::panelBytes(k, form) + 64);
+                            std::vector<float> expected(m * n), out(m * n, 7.0f);
+                            kernels::dotCodes({codes.rows(), n, form, &a.layout, a.row(0), a.tilesOrNull(), m,
+                                               expected.data(), n, nullptr, 0, aligned(scratch)});
+                            if (!kernels::packBlocks(info.format, bytes.data(), rowBytes, a.layout, aligned(scratch))) {
+                                CHECK((target == "SCALAR" || target == "AVX3+VNNI" || target == "AVX3+AMX"));
+                                continue;
+                            }
+                            kernels::dotCodes({{},
+                                               n,
+                                               form,
+                                               &a.layout,
+                                               a.row(0),
+                                               nullptr,
+                                               m,
+                                               out.data(),
+                                               n,
+                                               nullptr,
+                                               0,
+                                               aligned(scratch),
+                                               info.format});
+                            CHECK(std::memcmp(out.data(), expected.data(), out.size() * sizeof(float)) == 0);
+                        }
+                }
+        }
+    });
+}
+
 TEST_CASE("dotBlocks: the bits of unpackRows and dotCodes, up to the extremes of the codes") {
     forEachUnit([](const std::string& target) {
         for (const FormatInfo& info : formats) {
@@ -282,14 +349,7 @@ TEST_CASE("dotBlocks: the bits of unpackRows and dotCodes, up to the extremes of
                 for (const int filling : {-1, 0x00, 0x77, 0x7f, 0x80, 0xff}) {  // -1: random
                     CAPTURE(k);
                     CAPTURE(filling);
-                    auto bytes = randomBlocks(info.format, n * k, 61);
-                    for (std::size_t at = 0; filling >= 0 && at < bytes.size(); at += info.blockBytes) {
-                        const auto before = bytes;
-                        std::memset(bytes.data() + at, filling, info.blockBytes);
-                        for (const std::size_t half : halvesIn(info.format))
-                            std::memcpy(bytes.data() + at + half, before.data() + at + half, 2);
-                        if (info.format == Format::mxfp4) bytes[at] = before[at];
-                    }
+                    const auto bytes = extremeBlocks(info, n * k, filling);
                     for (const std::size_t planes : {1, 2}) {
                         CAPTURE(planes);
                         std::vector<float> x(m * k);
@@ -422,7 +482,7 @@ TEST_CASE("linear layers: a row has the same bits alone, in any batch, and with 
     });
 }
 
-TEST_CASE("dotCodes: the units beyond AVX3 give AVX3's bits") {
+TEST_CASE("dotCodes: the units beyond an instruction set give its bits") {
     forEachTarget([](const char*) {
         if (kernels::integerUnit() == kernels::IntegerUnit::portable) return;
         for (const FormatInfo& info : formats) {
@@ -439,9 +499,11 @@ TEST_CASE("dotCodes: the units beyond AVX3 give AVX3's bits") {
                         const auto x = randomFloats(m * k, 32);
                         kernels::limitIntegerUnit(kernels::IntegerUnit::portable);
                         const auto portable = product(info.format, bytes, n, x, m, k);
-                        for (const auto unit : {kernels::IntegerUnit::vnni, kernels::IntegerUnit::amx}) {
+                        for (const auto unit :
+                             {kernels::IntegerUnit::avxVnni, kernels::IntegerUnit::vnni, kernels::IntegerUnit::amx}) {
                             CAPTURE(static_cast<int>(unit));
                             kernels::limitIntegerUnit(unit);
+                            if (kernels::integerUnit() != unit) continue;  // belongs to another instruction set
                             if (kernels::superblocksWanted(info.format)) continue;  // another rule, on purpose
                             const auto beyond = product(info.format, bytes, n, x, m, k);
                             CHECK(std::memcmp(beyond.data(), portable.data(), beyond.size() * sizeof(float)) == 0);
