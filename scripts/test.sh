@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs what is missing, builds, and runs every test: plain, under the address and undefined-behaviour sanitizers, the
-# thread team and the ops under the thread sanitizer, and the fuzzers for a minute each.
+# thread team and the ops under the thread sanitizer, tensor and ops on 64-bit ARM under an emulator, and the fuzzers for
+# a minute each.
 #   scripts/test.sh          all of it (about half an hour on 2 cores)
 #   scripts/test.sh quick    the plain tests alone
 set -u
@@ -8,6 +9,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 cd "$here" || exit 1
 passed=0
 failed=0
+skipped=0
 started=$SECONDS
 
 say() { echo "== $* (after $((SECONDS - started)) s)"; }
@@ -39,10 +41,27 @@ run() {
     say "testing $preset"
     ctest --test-dir "build/$preset" -j 2 --output-on-failure "$@" >"$log" 2>&1
     status=$?
-    # Passed tests are many; what is shown is what failed, what was skipped and the sum.
-    grep -vE '^ +(Start +)?[0-9]+: |^ *[0-9]+/[0-9]+ Test .* Passed ' "$log" | grep -v '^$' | tail -80
+    show "$log"
     count "$log"
     [ $status = 0 ] || echo "the whole output is in $log"
+}
+
+# show LOG: passed tests are many; what is shown is what failed, what was skipped and the sum.
+show() { grep -vE '^ +(Start +)?[0-9]+: |^ *[0-9]+/[0-9]+ Test .* Passed ' "$1" | grep -v '^$' | tail -80; }
+
+arm64() {
+    local log status
+    log=$(mktemp)
+    say "64-bit ARM"
+    scripts/test_arm64.sh >"$log" 2>&1
+    status=$?
+    show "$log"
+    if [ $status = 77 ]; then
+        skipped=$((skipped + 1))
+    else
+        count "$log"
+        [ $status = 0 ] || echo "the whole output is in $log"
+    fi
 }
 
 scripts/install_packages.sh test || exit 1
@@ -54,9 +73,10 @@ run dev all
 if [ "${1:-}" != quick ]; then
     run asan-ubsan all -E '^(diagnostics|tree)$'  # what does not run has nothing to be sanitized
     TSAN_OPTIONS=halt_on_error=1 run tsan "tensor_tests ops_tests" -L 'tensor|ops'
+    arm64
     say "fuzzing"
     if scripts/fuzz.sh "${AXIAL_FUZZ_SECONDS:-60}"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 fi
 say "done"
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed$([ "$skipped" = 0 ] || echo ", $skipped skipped")"
 [ "$failed" = 0 ]
