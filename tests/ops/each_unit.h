@@ -1,0 +1,24 @@
+// Runs something on every instruction set, and on the units beyond it.
+#pragma once
+#include <string>
+
+#include "axial/ops/instruction_set.h"
+#include "axial/ops/linear_kernels.h"
+#include "ops/each_target.h"
+
+namespace axial {
+
+// Every instruction set, and where there is one, the unit beyond it.
+template <class F>
+void forEachUnit(F f) {
+    forEachTarget([&](const char* target) {
+        kernels::limitIntegerUnit(kernels::IntegerUnit::portable);
+        f(std::string(target));
+        for (const auto unit : {kernels::IntegerUnit::avxVnni, kernels::IntegerUnit::vnni, kernels::IntegerUnit::amx}) {
+            kernels::limitIntegerUnit(unit);
+            if (kernels::integerUnit() == unit) f(instructionSet());
+        }
+    });
+}
+
+}  // namespace axial
