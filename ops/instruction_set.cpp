@@ -30,6 +30,7 @@ namespace {
 constexpr std::pair<IntegerUnit, std::string_view> units[] = {{IntegerUnit::amx, "+AMX"},
                                                               {IntegerUnit::vnni, "+VNNI"},
                                                               {IntegerUnit::avxVnni, "+VNNI"},
+                                                              {IntegerUnit::dotprod, "+DOT"},
                                                               {IntegerUnit::portable, ""}};
 
 void use(std::int64_t target, IntegerUnit most) {

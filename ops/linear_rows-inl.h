@@ -138,9 +138,10 @@ HWY_INLINE VF Groups(const VI* v, const Scales& w, size_t at, const Activated& x
 
 constexpr size_t together = 8;  // rows of activations for which the weights are turned once
 
-// Rows t to t + m - 1 of the activations; `memory` for what is made of them.
-inline HWY_NOINLINE void Activate(const BlockProduct& p, size_t t, size_t m, size_t group, bool words, int32_t zero,
-                                  Activated* x) {
+// Rows t to t + m - 1 of the activations; `memory` for what is made of them. Each file has its own, since one is
+// compiled for dotprod.
+static inline HWY_NOINLINE void Activate(const BlockProduct& p, size_t t, size_t m, size_t group, bool words,
+                                         int32_t zero, Activated* x) {
     const size_t k = p.layout->k, groups = k / group;
     const QuantisedRow::Groups& offsets = p.layout->groupsOf(group);
     uint8_t* memory = reinterpret_cast<uint8_t*>(p.scratch);

@@ -42,6 +42,9 @@ bool packBlocksTurned(Format, const std::byte* w, std::ptrdiff_t rowBytes, const
 bool hasAvxVnni() noexcept;
 bool dotBlocksAvxVnni(const BlockProduct&) noexcept;
 bool packBytesAvxVnni(Format, const std::byte* w, std::ptrdiff_t rowBytes, std::size_t k, std::byte* panel) noexcept;
+// dotBlocks by the dot product instruction of Armv8.2, where the processor has it, for any number of activations.
+bool hasDotprod() noexcept;
+bool dotBlocksDotprod(const BlockProduct&) noexcept;
 // What AVX2 has for it, for AVX3.
 bool dotBlocksAVX2(const BlockProduct&) noexcept;
 bool packBlocksAVX2(Format, const std::uint8_t* w, std::ptrdiff_t rowBytes, const QuantisedRow&,

@@ -14,7 +14,8 @@ void forEachUnit(F f) {
     forEachTarget([&](const char* target) {
         kernels::limitIntegerUnit(kernels::IntegerUnit::portable);
         f(std::string(target));
-        for (const auto unit : {kernels::IntegerUnit::avxVnni, kernels::IntegerUnit::vnni, kernels::IntegerUnit::amx}) {
+        for (const auto unit : {kernels::IntegerUnit::dotprod, kernels::IntegerUnit::avxVnni,
+                                kernels::IntegerUnit::vnni, kernels::IntegerUnit::amx}) {
             kernels::limitIntegerUnit(unit);
             if (kernels::integerUnit() == unit) f(instructionSet());
         }
