@@ -79,6 +79,9 @@ def main():
     numbers = {"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.0}, "rest": [1e300, -1e-300, 2**63, -1]}
     save("tokenizer", "json-numbers", json.dumps(numbers).encode())
     save("template", "text", b"\x06" + b"s\x1fBe brief.\x1eu\x1fHi <|im_end|>\x1ea\x1fHello\x1fthoughts\x1ef\x1fx")
+    entries = {"a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "b": {"dtype": "BF16", "shape": [4], "data_offsets": [24, 32]}}
+    header = json.dumps({"__metadata__": {"format": "pt"}, **entries}).encode()
+    save("safetensors", "two", struct.pack("<Q", len(header)) + header + bytes(range(32)))
     if not os.path.isdir(oracle):
         return
 
@@ -100,6 +103,8 @@ def main():
         save("template", f"fields-{i}", conversation(case, False))
     for name in ("tiny-qwen3-hf-BF16", "tiny-llama-hf-F32"):
         save("tokenizer", "json-" + name, read(os.path.join(models, name, "tokenizer.json")))
+        save("safetensors", "config-" + name, read(os.path.join(models, name, "config.json")))
+    save("safetensors", "model", read(os.path.join(models, "tiny-llama-hf-F32", "model.safetensors"))[:1 << 15])
     folder = os.path.join(oracle, "tokenizer")
     for source in ("tokens.jsonl", "tokens-tiny.jsonl"):
         for i, case in enumerate(lines(os.path.join(folder, source))):
