@@ -17,11 +17,14 @@ void requireFinite(const char* name, double value) {
 
 }  // namespace
 
-Sampler::Sampler(SamplerSettings settings)
-    : settings_(std::move(settings)), seed_(settings_.seed ? *settings_.seed : freshSeed()) {
+Sampler::Sampler(SamplerSettings settings, std::vector<std::unique_ptr<LogitProcessor>> processors)
+    : settings_(std::move(settings)),
+      seed_(settings_.seed ? *settings_.seed : freshSeed()),
+      processors_(std::move(processors)) {
     requireFinite("temperature", settings_.temperature);
     requireFinite("top-p", settings_.topP);
     requireFinite("min-p", settings_.minP);
+    requireFinite("typical", settings_.typicalP);
     requireFinite("repeat penalty", settings_.penalties.repeat);
     requireFinite("frequency penalty", settings_.penalties.frequency);
     requireFinite("presence penalty", settings_.penalties.presence);
@@ -31,6 +34,77 @@ Sampler::Sampler(SamplerSettings settings)
     for (const LogitBias& b : settings_.bias)
         if (std::isnan(b.bias))
             throw ValueError("sampler: the logit bias of token " + std::to_string(b.token) + " is not a number");
+    for (std::size_t i = 0; i < processors_.size(); ++i)
+        if (!processors_[i])
+            throw ValueError("sampler: logit processor " + std::to_string(i) + " of " +
+                             std::to_string(processors_.size()) + " is null; leave it out");
+}
+
+Sampler Sampler::forReply(std::uint64_t number) const {
+    SamplerSettings settings = settings_;
+    settings.seed = seedOf(seed_, number);
+    std::vector<std::unique_ptr<LogitProcessor>> processors;
+    for (const auto& processor : processors_) processors.push_back(processor->clone());
+    return Sampler(std::move(settings), std::move(processors));
+}
+
+void Sampler::begin() {
+    begun_ = choices_;
+    committed_.clear();
+    settled_ = false;
+    settle();
+}
+
+void Sampler::rewindTo(std::uint64_t mark) {
+    if (mark > choices_)
+        throw ValueError("sampler: cannot go to choice " + std::to_string(mark) + ": only " + std::to_string(choices_) +
+                         " were made; give what choices() was");
+    if (mark == choices_) return;
+    choices_ = mark;
+    begun_ = std::min(begun_, mark);
+    committed_.resize(std::min<std::size_t>(committed_.size(), mark - begun_));
+    settled_ = false;
+}
+
+// Also after a processor threw in the midst of commit() or of this.
+void Sampler::settle() {
+    if (settled_) return;
+    for (const auto& processor : processors_) {
+        processor->reset();
+        for (TokenId token : committed_) processor->commit(token);
+    }
+    settled_ = true;
+}
+
+void Sampler::commit(TokenId token) {
+    if (!processors_.empty()) {
+        committed_.push_back(token);
+        try {
+            for (const auto& processor : processors_) processor->commit(token);
+        } catch (...) {
+            committed_.pop_back();
+            settled_ = false;
+            throw;
+        }
+    }
+    ++choices_;
+}
+
+std::vector<TokenId> Sampler::forced() {
+    settle();
+    std::vector<TokenId> longest;
+    for (const auto& processor : processors_)
+        if (std::vector<TokenId> tokens = processor->forced(); tokens.size() > longest.size())
+            longest = std::move(tokens);
+    longest.resize(validPrefix(longest));
+    return longest;
+}
+
+std::size_t Sampler::validPrefix(std::span<const TokenId> draft) {
+    settle();
+    for (const auto& processor : processors_)
+        draft = draft.first(std::min(draft.size(), processor->validPrefix(draft)));
+    return draft.size();
 }
 
 TokenId Sampler::next(std::span<const float> logits, std::span<const TokenId> history) {
@@ -43,7 +117,7 @@ TokenId Sampler::next(std::span<const float> logits, std::span<const TokenId> hi
         filter(logits);
         token = draw(candidates_, uniform);
     }
-    ++choices_;
+    commit(token);
     return token;
 }
 
@@ -61,20 +135,30 @@ std::span<const Candidate> Sampler::candidates(std::span<const float> logits, st
 }
 
 std::span<const float> Sampler::adjusted(std::span<const float> logits, std::span<const TokenId> history) {
-    if (settings_.bias.empty() && !settings_.penalties.active()) return logits;
+    if (processors_.empty() && settings_.bias.empty() && !settings_.penalties.active()) return logits;
+    settle();
     logits_.assign(logits.begin(), logits.end());
+    for (const auto& processor : processors_) processor->process(logits_, history);
     addBias(logits_, settings_.bias);
     penalise(logits_, history, settings_.penalties);
     return logits_;
 }
 
 void Sampler::filter(std::span<const float> logits) {
-    const bool first = settings_.order == TemperatureOrder::first;
-    topK(logits, settings_.topK, candidates_);
-    temper(candidates_, first ? settings_.temperature : 1.0);
-    topP(candidates_, settings_.topP);
-    minP(candidates_, settings_.minP);
-    if (!first) temper(candidates_, settings_.temperature);
+    const SamplerSettings& s = settings_;
+    topK(logits, s.topK, candidates_);
+    if (s.order == TemperatureOrder::first) {
+        temper(candidates_, s.temperature);
+        topP(candidates_, s.topP);
+        minP(candidates_, s.minP);
+        typicalP(candidates_, s.typicalP);
+    } else {
+        temper(candidates_, 1.0);
+        typicalP(candidates_, s.typicalP);
+        topP(candidates_, s.topP);
+        minP(candidates_, s.minP);
+        temper(candidates_, s.temperature);
+    }
 }
 
 }  // namespace axial::llm

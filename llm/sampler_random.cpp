@@ -21,6 +21,10 @@ double uniformAt(std::uint64_t seed, std::uint64_t index) {
     return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
+std::uint64_t seedOf(std::uint64_t seed, std::uint64_t reply) {
+    return reply == 0 ? seed : mixed(mixed(seed + step) ^ mixed(reply));
+}
+
 std::uint64_t freshSeed() {
     std::random_device device;
     return (static_cast<std::uint64_t>(device()) << 32) | device();

@@ -9,6 +9,10 @@ namespace axial::llm {
 // seed's own hash so that neighbouring seeds have unrelated streams.
 double uniformAt(std::uint64_t seed, std::uint64_t index);
 
+// The seed of one of several replies that share a seed: that of number 0 is the seed itself, so that it says what it
+// would say alone; the others are unrelated.
+std::uint64_t seedOf(std::uint64_t seed, std::uint64_t reply);
+
 // A seed from the operating system's entropy.
 std::uint64_t freshSeed();
 

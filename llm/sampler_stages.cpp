@@ -26,10 +26,46 @@ float& logitOf(std::span<float> logits, TokenId token, const char* stage) {
     return logits[static_cast<std::size_t>(token)];
 }
 
-[[noreturn]] void failNothingLeft(std::size_t vocabulary) {
-    throw ValueError("sampler: no token can be chosen: all " + std::to_string(vocabulary) +
-                     " logits are NaN or minus infinity. The model's weights are broken, or every token is forbidden "
-                     "by a bias");
+[[noreturn]] void failNothingLeft(std::span<const float> logits) {
+    const auto isNan = [](float logit) { return std::isnan(logit); };
+    std::string text = "sampler: no token can be chosen: ";
+    if (logits.empty()) throw ValueError(text + "there are no logits; give one for each token of the vocabulary");
+    const auto broken = std::count_if(logits.begin(), logits.end(), isNan);
+    const std::string all = std::to_string(logits.size());
+    if (broken == 0)
+        throw ValueError(text + "all " + all +
+                         " logits are minus infinity. Every token is forbidden: loosen the grammar or other logit "
+                         "processor, or the logit bias");
+    const auto first = std::find_if(logits.begin(), logits.end(), isNan) - logits.begin();
+    throw ValueError(text + std::to_string(broken) + " of " + all + " logits are NaN, that of token " +
+                     std::to_string(first) +
+                     " first, and the others minus infinity. The model's weights are broken: "
+                     "fetch or convert the file again");
+}
+
+// Sorts a growing front part of the list until its weights add up to `enough`. How many that takes; all of them where
+// rounding keeps the sum below it.
+template <class Weighed, class Before>
+std::size_t sortUntil(std::vector<Weighed>& list, double enough, Before before) {
+    double reached = 0;
+    for (std::size_t sorted = 0; sorted < list.size();) {
+        const auto from = list.begin() + static_cast<std::ptrdiff_t>(sorted);
+        const std::size_t end = std::min(list.size(), std::max<std::size_t>(64, 4 * sorted));
+        const auto to = list.begin() + static_cast<std::ptrdiff_t>(end);
+        if (to != list.end()) std::nth_element(from, to, list.end(), before);
+        std::sort(from, to, before);
+        for (; sorted < end; ++sorted) {
+            reached += list[sorted].weight;
+            if (reached >= enough) return sorted + 1;
+        }
+    }
+    return list.size();
+}
+
+double sumOfWeights(std::span<const Candidate> candidates) {
+    double total = 0;
+    for (const Candidate& c : candidates) total += c.weight;
+    return total;
 }
 
 }  // namespace
@@ -62,7 +98,7 @@ TokenId best(std::span<const float> logits) {
             largest = logits[i];
             at = i;
         }
-    if (at == logits.size()) failNothingLeft(logits.size());
+    if (at == logits.size()) failNothingLeft(logits);
     return static_cast<TokenId>(at);
 }
 
@@ -87,7 +123,7 @@ void topK(std::span<const float> logits, std::int64_t k, std::vector<Candidate>&
         }
         std::sort_heap(candidates.begin(), candidates.end(), better);
     }
-    if (candidates.empty()) failNothingLeft(logits.size());
+    if (candidates.empty()) failNothingLeft(logits);
 }
 
 void temper(std::vector<Candidate>& candidates, double temperature) {
@@ -99,26 +135,12 @@ void temper(std::vector<Candidate>& candidates, double temperature) {
 
 void topP(std::vector<Candidate>& candidates, double p) {
     if (p >= 1) return;
-    double total = 0;
-    for (const Candidate& c : candidates) total += c.weight;
+    const double total = sumOfWeights(candidates);
     // All tokens below (1 - p) of an equal share add up to less than 1 - p, so the list never needs one of them. (A
     // little less than that, for rounding.) It spares the selection below nearly all of a large vocabulary.
     const double share = 0.999 * (1 - p) * total / static_cast<double>(candidates.size());
     if (p > 0) std::erase_if(candidates, [share](const Candidate& c) { return c.weight < share; });
-
-    // Sorts a growing front part until it reaches p.
-    double reached = 0;
-    for (std::size_t sorted = 0; sorted < candidates.size();) {
-        const auto from = candidates.begin() + static_cast<std::ptrdiff_t>(sorted);
-        const std::size_t end = std::min(candidates.size(), std::max<std::size_t>(64, 4 * sorted));
-        const auto to = candidates.begin() + static_cast<std::ptrdiff_t>(end);
-        if (to != candidates.end()) std::nth_element(from, to, candidates.end(), better);
-        std::sort(from, to, better);
-        for (; sorted < end; ++sorted) {
-            reached += candidates[sorted].weight;
-            if (reached >= p * total) return candidates.resize(sorted + 1);
-        }
-    }
+    candidates.resize(sortUntil(candidates, p * total, better));
 }
 
 void minP(std::vector<Candidate>& candidates, double p) {
@@ -129,10 +151,34 @@ void minP(std::vector<Candidate>& candidates, double p) {
     std::erase_if(candidates, [bar](const Candidate& c) { return c.weight < bar; });
 }
 
+void typicalP(std::vector<Candidate>& candidates, double p) {
+    if (p >= 1) return;
+    struct Surprise {
+        double value;
+        double weight;
+        std::size_t at;  // in candidates
+    };
+    const double total = sumOfWeights(candidates), logTotal = std::log(total);
+    std::vector<Surprise> order;
+    order.reserve(candidates.size());
+    double entropy = 0;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const double weight = candidates[i].weight;
+        if (weight <= 0) continue;  // infinitely surprising
+        order.push_back({logTotal - std::log(weight), weight, i});
+        entropy += weight / total * order.back().value;
+    }
+    for (Surprise& s : order) s.value = std::abs(s.value - entropy);
+    order.resize(sortUntil(order, p * total, [&](const Surprise& a, const Surprise& b) {
+        return a.value != b.value ? a.value < b.value : better(candidates[a.at], candidates[b.at]);
+    }));
+    std::sort(order.begin(), order.end(), [](const Surprise& a, const Surprise& b) { return a.at < b.at; });
+    for (std::size_t i = 0; i < order.size(); ++i) candidates[i] = candidates[order[i].at];
+    candidates.resize(order.size());
+}
+
 TokenId draw(std::span<const Candidate> candidates, double uniform) {
-    double total = 0;
-    for (const Candidate& c : candidates) total += c.weight;
-    double left = uniform * total;
+    double left = uniform * sumOfWeights(candidates);
     TokenId last = candidates.front().token;
     for (const Candidate& c : candidates) {
         if (c.weight <= 0) continue;

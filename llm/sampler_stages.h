@@ -31,7 +31,8 @@ struct Penalties {
 };
 
 // A logit takes part if it is a number above minus infinity; NaN counts as minus infinity, so a token whose logit is
-// broken is never chosen. Where no logit takes part, best() and topK() throw ValueError.
+// broken is never chosen. Where no logit takes part, best() and topK() throw ValueError, which says how many are NaN,
+// which token is the first of them, and what may be the matter.
 
 // logits[b.token] += b.bias. ValueError for a token outside the vocabulary.
 void addBias(std::span<float> logits, std::span<const LogitBias> bias);
@@ -51,6 +52,12 @@ void topP(std::vector<Candidate>& candidates, double p);
 // Those at least p times as probable as the best (Nguyen et al. 2024). p <= 0: no change; p >= 1: the best and its
 // equals.
 void minP(std::vector<Candidate>& candidates, double p);
+// Locally typical sampling (Meister, Pimentel, Wiher and Cotterell, "Locally typical sampling", TACL 2023,
+// arXiv:2202.00666): those whose surprise is nearest to what the distribution makes one expect. With q(y) a candidate's
+// probability and H = -sum over y of q(y) ln q(y), the candidates are taken in ascending order of |-ln q(y) - H|, of
+// equal ones the more probable first and then the lower token, until their probabilities reach p. So the most probable
+// token may be left out. The survivors keep the list's order. p >= 1: no change; p <= 0: the first alone.
+void typicalP(std::vector<Candidate>& candidates, double p);
 // The token at the point `uniform` (in [0, 1)) of the candidates' cumulated probabilities, in the list's order.
 TokenId draw(std::span<const Candidate> candidates, double uniform);
 
