@@ -1,146 +1,176 @@
 // A conversation with a model: each prompt is the whole history so far, and only the part of it that the cache does
 // not hold yet is computed.
 #pragma once
-#include <algorithm>
 #include <chrono>
 #include <concepts>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "axial/llm/model.h"
-#include "axial/llm/reply.h"
-#include "axial/llm/sampler.h"
-#include "axial/llm/stop_text.h"
+#include "axial/llm/forward_model.h"
+#include "axial/llm/turn.h"
 
 namespace axial::llm {
-
-// The forward contract, which class Model (model.h) has: tokens in, the logits of the last position out, positions
-// appended to a cache that can forget them from the end. A forward() that throws leaves the cache as it was.
-template <class M>
-using CacheOf = decltype(std::declval<const M&>().makeCache(std::size_t{}, Format{}));
-template <class M>
-using LogitsFrom = decltype(std::declval<const M&>().forward(std::declval<CacheOf<M>&>(),
-                                                             std::declval<std::span<const TokenId>>(), LogitsOf::last));
-template <class M>
-concept ForwardModel = requires(CacheOf<M>& cache, const LogitsFrom<M>& logits, std::size_t n) {
-    { cache.length() } -> std::convertible_to<std::size_t>;
-    { cache.capacity() } -> std::convertible_to<std::size_t>;
-    cache.truncate(n);
-    { logits.values() } -> std::convertible_to<std::span<const float>>;
-};
-
-// Turns tokens into text piece by piece, as StreamDecoder (stream_decoder.h) does.
-template <class D>
-concept TextDecoder = requires(D& decoder, TokenId token) {
-    { decoder.push(token) } -> std::convertible_to<std::string>;
-    { decoder.finish() } -> std::convertible_to<std::string>;
-};
 
 template <ForwardModel M>
 class Conversation {
   public:
     using Cache = CacheOf<M>;
 
-    // Borrows the model. The cache's capacity is how many tokens prompt and reply may have together.
-    Conversation(const M& model, Cache cache) : model_(model), cache_(std::move(cache)) {}
+    // Borrows the model. The cache's capacity is how many tokens prompt and reply may have together. `tokens` are those
+    // whose keys and values the cache holds, if it is not empty: a warm start. Throws ValueError if it holds another
+    // number of them.
+    Conversation(const M& model, Cache cache, std::vector<TokenId> tokens = {})
+        : model_(&model), cache_(std::move(cache)), history_(std::move(tokens)) {
+        if (cache_->length() != history_.size())
+            throw ValueError("conversation: the cache holds " + std::to_string(cache_->length()) +
+                             " positions, but there are " + std::to_string(history_.size()) +
+                             " tokens; give those that it was filled with");
+    }
 
     // The tokens whose keys and values are in the cache.
     std::span<const TokenId> history() const { return history_; }
-    std::size_t capacity() const { return cache_.capacity(); }
-    const Cache& cache() const { return cache_; }
+    std::size_t capacity() const { return cache_ ? cache_->capacity() : 0; }
+    const Cache& cache() const { return *cache_; }
+    // Whether a turn has begun and is not over.
+    bool busy() const { return !turn_.expired(); }
 
     // Continues `prompt`, which holds everything the model shall know: it may begin as the history does, and then only
     // what is new is computed (at least its last token, for the logits). onText gets the reply as it grows, cut before
     // any stop string. Throws ContextFullError for a prompt that does not fit, ValueError for an empty one, and what
-    // model, sampler, decoder and onText throw; the history then says what the cache holds, so that the same prompt
-    // can be tried again.
+    // model, sampler, decoder, onText and the options' functions throw; the conversation and the sampler then go on as
+    // if the turn had not begun: the history is what it was, as far as the prompt begins like it.
     template <TextDecoder D, std::invocable<std::string_view> OnText>
     Reply reply(std::span<const TokenId> prompt, Sampler& sampler, D decoder, const ReplyOptions& options,
                 OnText&& onText) {
-        StopText stop(options.stopTexts);
-        if (prompt.empty()) throw ValueError("conversation: the prompt is empty; give at least one token");
-        if (prompt.size() > capacity()) throw ContextFullError(prompt.size(), capacity());
-
-        Reply reply;
-        reply.promptTokens = prompt.size();
-        reply.reusedTokens = keepCommonStart(prompt);
-        const auto started = Clock::now();
-        LogitsFrom<M> logits;
-        const std::size_t batch = std::max<std::size_t>(1, options.batch);
-        while (history_.size() < prompt.size()) {
-            if (isCancelled(options)) return ended(reply, ReplyEnd::cancelled);
-            const std::size_t done = history_.size();
-            logits = forward(prompt.subspan(done, std::min(batch, prompt.size() - done)));
-        }
-        const auto prompted = Clock::now();
-        reply.promptSeconds = std::chrono::duration<double>(prompted - started).count();
-
-        reply.end = grow(reply, logits, sampler, decoder, stop, options, onText);
-        if (!stop.found()) {
-            std::string rest = stop.push(decoder.finish());
-            if (!stop.found()) rest += stop.finish();
-            if (!rest.empty()) onText(std::string_view(rest));
-        }
-        if (stop.found()) {
-            reply.end = ReplyEnd::stopText;
-            reply.stop = stop.which();
-        }
-        reply.replySeconds = std::chrono::duration<double>(Clock::now() - prompted).count();
-        return reply;
+        Turn turn = begin(prompt, sampler, std::move(decoder), options,
+                          [&onText](std::string_view text) { static_cast<void>(onText(text)); });
+        while (!turn.over()) try {
+                step(turn);
+            } catch (...) {
+                abandon(turn);
+                throw;
+            }
+        return std::move(turn.reply());
     }
 
-    // Forgets all but the first `length` tokens.
+    // The same by hand: begin() and then step() until turn.over(). A conversation has one turn at a time; one that is
+    // dropped before it is over is as if cancelled. Throws ValueError if there is one already, UnsupportedError for
+    // drafts if the model does not give the logits of all positions, and what Turn's constructor throws.
+    Turn begin(std::span<const TokenId> prompt, Sampler& sampler, AnyTextDecoder decoder, ReplyOptions options,
+               Turn::OnText onText) {
+        requireFree();
+        if (options.drafter && !GivesAllLogits<M>)
+            throw UnsupportedError(
+                "conversation: the model gives the logits of the last position only, so drafts cannot be verified; "
+                "leave ReplyOptions::drafter out");
+        history_.reserve(capacity());  // so that take() cannot fail after the cache has grown
+        auto claim = std::make_shared<const char>();
+        Turn turn(history_, capacity(), prompt, sampler, std::move(decoder), std::move(options), std::move(onText));
+        keep(turn.length());
+        if (turn.over()) return turn;
+        turn_ = claim;
+        turn.hold(std::move(claim));
+        return turn;
+    }
+    // One forward pass. What the model throws leaves all as it was, so that the step can be tried again; after any
+    // other error the conversation goes on as if the turn had not begun.
+    void step(Turn& turn) {
+        const auto tokens = turn.pending();
+        const auto started = std::chrono::steady_clock::now();
+        requireOwn(turn);
+        const LogitsFrom<M> logits = forwardOne(*model_, *cache_, tokens, turn.which(tokens.size()));
+        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - started;
+        take(turn, tokens.size(), logits.values(), passed.count());
+    }
+    // For whoever runs the model itself, over several conversations (batch.h): the cache holds the first `count`
+    // pending tokens now. The rest is as for Turn::take and step.
+    void take(Turn& turn, std::size_t count, std::span<const float> logits, double seconds, std::size_t others = 0) {
+        const auto tokens = turn.pending().first(count);
+        history_.insert(history_.end(), tokens.begin(), tokens.end());
+        try {
+            turn.take(count, logits, seconds, others);
+        } catch (...) {
+            abandon(turn);
+            throw;
+        }
+        keep(turn.length());
+    }
+    // Goes on as if the turn had not begun.
+    void abandon(Turn& turn) noexcept {
+        keep(std::min(turn.untouched(), history_.size()));
+        turn.abandon();
+    }
+    bool owns(const Turn& turn) const { return turn.claim() && turn.claim() == turn_.lock(); }
+    // For a forward pass over several conversations, in the midst of a turn.
+    Cache& cache(const Turn& turn) {
+        requireOwn(turn);
+        return *cache_;
+    }
+
+    // Forgets all but the first `length` tokens. Throws ValueError if there are fewer, or in the midst of a turn.
     void truncate(std::size_t length) {
-        cache_.truncate(length);
-        history_.resize(length);
+        requireFree();
+        requireTokens(length);
+        keep(length);
+    }
+
+    // Another conversation with this model that begins with the first `length` tokens of this one, computed already.
+    // Throws ValueError if there are fewer, or less room.
+    Conversation fork(std::size_t length, std::size_t capacity) const
+        requires ForkableCache<Cache>
+    {
+        requireCache();
+        requireTokens(length);
+        return Conversation(*model_, cache_->fork(length, capacity),
+                            {history_.begin(), history_.begin() + static_cast<std::ptrdiff_t>(length)});
+    }
+
+    struct Kept {
+        std::vector<TokenId> tokens;
+        Cache cache;
+    };
+    // Hands the cache back with what it holds, for a warm start later; this conversation is over then. Throws
+    // ValueError in the midst of a turn.
+    Kept takeCache() {
+        requireFree();
+        Kept kept{std::exchange(history_, {}), std::move(*cache_)};
+        cache_.reset();
+        return kept;
     }
 
   private:
-    using Clock = std::chrono::steady_clock;
-
-    static bool isCancelled(const ReplyOptions& options) { return options.cancelled && options.cancelled(); }
-    static Reply ended(Reply& reply, ReplyEnd end) {
-        reply.end = end;
-        return std::move(reply);
+    void requireCache() const {
+        if (!cache_) throw ValueError("conversation: its cache was taken; make another conversation with it");
+    }
+    void requireFree() const {
+        requireCache();
+        if (busy())
+            throw ValueError(
+                "conversation: a turn is going on; wait until it is over, or use another conversation (fork)");
+    }
+    void requireTokens(std::size_t length) const {
+        if (length > history_.size())
+            throw ValueError("conversation: there are " + std::to_string(history_.size()) + " tokens, so the first " +
+                             std::to_string(length) + " cannot be kept");
+    }
+    void requireOwn(const Turn& turn) const {
+        if (!owns(turn))
+            throw ValueError("conversation: the turn is over, or of another conversation; get one from begin()");
+    }
+    void keep(std::size_t length) {
+        cache_->truncate(length);
+        history_.resize(length);
     }
 
-    std::size_t keepCommonStart(std::span<const TokenId> prompt) {
-        const auto [mine, its] = std::mismatch(history_.begin(), history_.end(), prompt.begin(), prompt.end());
-        const std::size_t common = std::min<std::size_t>(its - prompt.begin(), prompt.size() - 1);
-        history_.reserve(capacity());  // so that no push below can fail after the cache has grown
-        truncate(common);
-        return common;
-    }
-
-    LogitsFrom<M> forward(std::span<const TokenId> tokens) {
-        LogitsFrom<M> logits = model_.forward(cache_, tokens, LogitsOf::last);
-        history_.insert(history_.end(), tokens.begin(), tokens.end());
-        return logits;
-    }
-
-    template <class D, class OnText>
-    ReplyEnd grow(Reply& reply, LogitsFrom<M>& logits, Sampler& sampler, D& decoder, StopText& stop,
-                  const ReplyOptions& options, OnText& onText) {
-        const auto atLimit = [&] { return options.maxTokens >= 0 && std::ssize(reply.tokens) >= options.maxTokens; };
-        while (!atLimit()) {
-            if (isCancelled(options)) return ReplyEnd::cancelled;
-            const TokenId token = sampler.next(std::as_const(logits).values(), history_);
-            if (std::ranges::find(options.stopTokens, token) != options.stopTokens.end()) return ReplyEnd::stopToken;
-            reply.tokens.push_back(token);
-            if (const std::string text = stop.push(decoder.push(token)); !text.empty()) onText(std::string_view(text));
-            if (stop.found()) return ReplyEnd::stopText;
-            if (atLimit()) break;
-            if (history_.size() == capacity()) return ReplyEnd::contextFull;
-            logits = forward(std::span(&token, 1));
-        }
-        return ReplyEnd::length;
-    }
-
-    const M& model_;
-    Cache cache_;
+    const M* model_;
+    std::optional<Cache> cache_;
     std::vector<TokenId> history_;
+    std::weak_ptr<const void> turn_;
 };
 
 }  // namespace axial::llm

@@ -19,11 +19,13 @@ using Logits = Tensor<float, seq, vocab>;
 enum class LogitsOf { last, all };
 
 // What a forward pass computes of one conversation: the tokens that come behind those in its cache.
-struct Continuation {
-    KvCache& cache;
+template <class Cache>
+struct ContinuationOf {
+    Cache& cache;
     std::span<const TokenId> tokens;
     LogitsOf which = LogitsOf::last;
 };
+using Continuation = ContinuationOf<KvCache>;
 
 class Model {
   public:

@@ -10,6 +10,7 @@
 
 #include "axial/llm/cost_gate.h"
 #include "axial/llm/draft_source.h"
+#include "axial/llm/drafter.h"
 #include "axial/llm/recycled_tokens.h"
 #include "axial/llm/suffix_automaton.h"
 #include "axial/llm/token.h"
@@ -48,7 +49,7 @@ struct SpeculationCounts {
 // draft pays is for CostGate (cost_gate.h) to say.
 //
 // A plain copy is a conversation's fork. The same calls give the same drafts.
-class Speculator {
+class Speculator : public Drafter {
   public:
     static constexpr std::size_t mostReferences = 8;
 
@@ -61,21 +62,22 @@ class Speculator {
     // yet being the last. It begins as at the last call; for one that was cut or changed call rewind() before. Costs
     // what is new only. ValueError: a history that is shorter than, or ends otherwise than, what is known of it. If
     // memory is short, std::bad_alloc, and the next call begins at the history's first token again.
-    void follow(std::span<const TokenId> history);
+    void follow(std::span<const TokenId> history) override;
     // Forgets all but the first `length` tokens, as if the others had not been. Costs what is left.
-    void rewind(std::size_t length);
+    void rewind(std::size_t length) override;
     // How many tokens of the history are known.
-    std::size_t length() const { return own_.text().size(); }
+    std::size_t length() const override { return own_.text().size(); }
 
     // The draft behind the history's last token: at most `room` tokens, and none if there is no draft that pays.
     // forced: the tokens that must come next (LogitProcessor::forced). others: rows of other conversations in the same
     // forward pass.
-    std::vector<TokenId> propose(std::size_t room, std::span<const TokenId> forced = {}, std::size_t others = 0);
+    std::vector<TokenId> propose(std::size_t room, std::span<const TokenId> forced = {},
+                                 std::size_t others = 0) override;
 
     // What became of a step: how many tokens were drafted (propose() may have been cut short) and accepted, and the
     // seconds it took, sampling included; drafted 0 says what a plain step takes, with which all is compared. Seconds
     // that are not a number above 0 teach nothing. ValueError: more drafted than proposed, or accepted than drafted.
-    void observe(std::size_t drafted, std::size_t accepted, double seconds, std::size_t others = 0);
+    void observe(std::size_t drafted, std::size_t accepted, double seconds, std::size_t others = 0) override;
 
     const SpeculationCounts& counts() const { return counts_; }
     const CostGate& gate() const { return gate_; }

@@ -55,9 +55,15 @@ Engine::Engine(std::shared_ptr<const llm::Model> model, Activations activations,
 }
 
 llm::Logits Engine::forward(llm::KvCache& cache, std::span<const llm::TokenId> tokens, llm::LogitsOf which) const {
-    const UseTeam team(tokens.size() > 1 && batchTeam_ ? *batchTeam_ : *team_);
+    const llm::Continuation one{cache, tokens, which};
+    return forward(std::span(&one, 1));
+}
+
+llm::Logits Engine::forward(std::span<const llm::Continuation> conversations) const {
+    const bool single = conversations.size() == 1 && conversations.front().tokens.size() == 1;
+    const UseTeam team(!single && batchTeam_ ? *batchTeam_ : *team_);
     const UseActivations arithmetic(activations_);
-    return model_->forward(cache, tokens, which);
+    return model_->forward(conversations);
 }
 
 Engine makeEngine(const llm::LoadedModel& loaded, const Options& options) {

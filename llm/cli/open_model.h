@@ -35,6 +35,7 @@ class Engine {
     std::size_t threads() const { return team_->size(); }
     llm::KvCache makeCache(std::size_t capacity, Format format) const { return model_->makeCache(capacity, format); }
     llm::Logits forward(llm::KvCache& cache, std::span<const llm::TokenId> tokens, llm::LogitsOf which) const;
+    llm::Logits forward(std::span<const llm::Continuation> conversations) const;
 
   private:
     std::shared_ptr<const llm::Model> model_;

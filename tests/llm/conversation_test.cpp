@@ -1,98 +1,22 @@
-// Checks conversations on a model whose logits are a function of every token before them, so that a cache that does
-// not hold what the history says shows in the text.
+// Checks conversations on a model without weights (fake_model.h).
 #include "axial/llm/conversation.h"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 
-#include "axial/llm/sampler_random.h"
 #include "axial/llm/thinking.h"
+#include "llm/fake_model.h"
 
 namespace axial::llm {
 namespace {
 
-using Tokens = std::vector<TokenId>;
-
-struct FakeCache {
-    Tokens tokens;
-    std::size_t room = 0;
-    std::size_t length() const { return tokens.size(); }
-    std::size_t capacity() const { return room; }
-    void truncate(std::size_t length) {
-        REQUIRE(length <= tokens.size());
-        tokens.resize(length);
-    }
-};
-
-struct FakeLogits {
-    std::vector<float> numbers;
-    std::span<const float> values() const { return numbers; }
-};
-
-// 16 tokens; the next one follows from a hash of all before. `script` overrides: after n tokens comes script[n].
-struct FakeModel {
-    std::map<std::size_t, TokenId> script = {};
-    mutable std::vector<std::size_t> computed = {};  // tokens of each forward pass
-    mutable std::optional<std::size_t> failAt = {};  // the pass that throws
-
-    FakeCache makeCache(std::size_t capacity, Format) const { return {{}, capacity}; }
-    FakeLogits forward(FakeCache& cache, std::span<const TokenId> tokens, LogitsOf) const {
-        REQUIRE(cache.length() + tokens.size() <= cache.capacity());
-        if (failAt && computed.size() == *failAt) throw ValueError("fault");
-        computed.push_back(tokens.size());
-        cache.tokens.insert(cache.tokens.end(), tokens.begin(), tokens.end());
-        std::uint64_t hash = 1;
-        for (const TokenId t : cache.tokens) hash = hash * 6364136223846793005u + static_cast<std::uint64_t>(t) + 1;
-        FakeLogits logits;
-        for (std::uint64_t i = 0; i < 16; ++i) logits.numbers.push_back(static_cast<float>(4 * uniformAt(hash, i)));
-        if (const auto it = script.find(cache.length()); it != script.end()) logits.numbers[it->second] = 100;
-        return logits;
-    }
-    std::size_t allComputed() const {
-        std::size_t sum = 0;
-        for (const std::size_t n : computed) sum += n;
-        return sum;
-    }
-};
-static_assert(ForwardModel<FakeModel>);
-static_assert(ForwardModel<Model>);
+static_assert(ForwardModel<FakeModel> && GivesAllLogits<FakeModel> && ForwardsTogether<FakeModel>);
+static_assert(ForwardModel<Model> && GivesAllLogits<Model> && ForwardsTogether<Model>);
+static_assert(ForwardModel<LeastModel> && !GivesAllLogits<LeastModel> && !ForwardsTogether<LeastModel>);
 static_assert(!ForwardModel<FakeCache>);
-
-// Token n is the letter 'a' + n; finish() tells that the end was said.
-struct Letters {
-    std::string push(TokenId token) { return std::string(1, static_cast<char>('a' + token)); }
-    std::string finish() { return "."; }
-};
-
-struct Said {
-    Reply reply;
-    std::string text;
-};
-
-Said say(Conversation<FakeModel>& conversation, const Tokens& prompt, const ReplyOptions& options,
-         double temperature = 0) {
-    SamplerSettings settings;
-    settings.temperature = temperature;
-    settings.seed = 5;
-    Sampler sampler(settings);
-    Said said;
-    said.reply = conversation.reply(prompt, sampler, Letters(), options, [&](std::string_view t) { said.text += t; });
-    return said;
-}
-
-void checkAgrees(const Conversation<FakeModel>& conversation) {
-    CHECK(Tokens(conversation.history().begin(), conversation.history().end()) == conversation.cache().tokens);
-}
-
-Tokens joined(Tokens a, const Tokens& b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
-}
 
 TEST_CASE("conversation: in later turns only new tokens are computed, and the text is as from an empty cache") {
     FakeModel model;
@@ -197,6 +121,159 @@ TEST_CASE("conversation: a full context ends the reply; a prompt that does not f
     CHECK(say(conversation, Tokens(8, 1), {}).reply.tokens.size() == 1);
     checkAgrees(conversation);
     CHECK_THROWS_AS(say(conversation, {}, {}), ValueError);
+}
+
+TEST_CASE("conversation: a cache is handed back and taken over with what it holds") {
+    FakeModel model;
+    Conversation first(model, model.makeCache(100, Format::f32));
+    const ReplyOptions options{.maxTokens = 6};
+    Tokens prompt = {1, 2, 3};
+    prompt = joined(prompt, say(first, prompt, options).reply.tokens);
+    auto kept = first.takeCache();
+    CHECK(kept.tokens == Tokens(prompt.begin(), prompt.end() - 1));
+    CHECK(first.history().empty());
+    CHECK(first.capacity() == 0);
+    CHECK_THROWS_WITH_AS(say(first, prompt, options), doctest::Contains("its cache was taken"), ValueError);
+    CHECK_THROWS_AS(first.truncate(0), ValueError);
+
+    CHECK_THROWS_WITH_AS(Conversation(model, kept.cache),
+                         "conversation: the cache holds 8 positions, but there are 0 tokens; give those that it was "
+                         "filled with",
+                         ValueError);
+    Conversation second(model, std::move(kept.cache), std::move(kept.tokens));
+    checkAgrees(second);
+    FakeModel fresh;
+    Conversation cold(fresh, fresh.makeCache(100, Format::f32));
+    const Said said = say(second, prompt, options);
+    CHECK(said.text == say(cold, prompt, options).text);
+    CHECK(said.reply.reusedTokens == prompt.size() - 1);
+}
+
+TEST_CASE("conversation: a fork goes its own way from a common start") {
+    FakeModel model;
+    Conversation trunk(model, model.makeCache(100, Format::f32));
+    const ReplyOptions options{.maxTokens = 6};
+    const Tokens prompt = {1, 2, 3, 4, 5};
+    say(trunk, prompt, options);
+    Conversation branch = trunk.fork(4, 50);
+    CHECK(branch.capacity() == 50);
+    CHECK(tokensOf(branch.history()) == Tokens{1, 2, 3, 4});
+    const Tokens other = {1, 2, 3, 4, 9, 9};
+    FakeModel fresh;
+    Conversation cold(fresh, fresh.makeCache(100, Format::f32));
+    const Said said = say(branch, other, options, 1.0);
+    CHECK(said.text == say(cold, other, options, 1.0).text);
+    CHECK(said.reply.reusedTokens == 4);
+    CHECK(trunk.history().size() == 10);
+    checkAgrees(trunk);
+    checkAgrees(branch);
+    CHECK_THROWS_WITH_AS(trunk.fork(11, 50), doctest::Contains("there are 10 tokens"), ValueError);
+}
+
+TEST_CASE("conversation: rewound and edited, it says what a new one says") {
+    FakeModel model;
+    Conversation conversation(model, model.makeCache(100, Format::f32));
+    const ReplyOptions options{.maxTokens = 6};
+    Tokens prompt = {1, 2, 3, 4, 5};
+    say(conversation, prompt, options, 1.0);
+    for (const std::size_t length : {8, 3, 0}) {
+        conversation.truncate(length);
+        CHECK(conversation.history().size() == length);
+        prompt[3] = static_cast<TokenId>(length);
+        FakeModel fresh;
+        Conversation cold(fresh, fresh.makeCache(100, Format::f32));
+        const Said said = say(conversation, prompt, options, 1.0);
+        CHECK(said.text == say(cold, prompt, options, 1.0).text);
+        CHECK(said.reply.reusedTokens == std::min<std::size_t>(length, 3));
+    }
+    CHECK_THROWS_AS(conversation.truncate(50), ValueError);
+    checkAgrees(conversation);
+}
+
+TEST_CASE("context shift: the first tokens and the newer half of the others stay, and what follows is exact") {
+    // Greedy, so that the text is a function of the tokens alone. What a context of 16 with 4 kept does, by hand:
+    for (std::size_t length = 1; length <= 60; ++length) {
+        CAPTURE(length);
+        Tokens prompt(length);
+        for (std::size_t i = 0; i < length; ++i) prompt[i] = static_cast<TokenId>((7 * i + i / 5) % 16);
+        Tokens known = prompt, want;
+        std::size_t dropped = 0;
+        const auto fit = [&](std::size_t most) {
+            while (known.size() > most) {
+                known.erase(known.begin() + 4, known.begin() + 4 + 6);
+                dropped += 6;
+            }
+        };
+        fit(16);
+        const std::size_t read = known.size();
+        FakeModel model;
+        while (want.size() < 30) {
+            std::vector<float> row;
+            model.addRow(row, known);
+            want.push_back(static_cast<TokenId>(std::max_element(row.begin(), row.end()) - row.begin()));
+            known.push_back(want.back());
+            fit(16);
+        }
+        Conversation conversation(model, model.makeCache(16, Format::f32));
+        const Said said = say(conversation, prompt, {.maxTokens = 30, .batch = 5, .keepFirst = 4});
+        CHECK(said.reply.tokens == want);
+        CHECK(said.reply.end == ReplyEnd::length);
+        // The last token needs no place, so that it does not drop anything.
+        CHECK(said.reply.droppedTokens == (known.size() == 11 ? dropped - 6 : dropped));
+        CHECK(said.reply.promptTokens == read);
+        checkAgrees(conversation);
+    }
+}
+
+TEST_CASE("context shift: the next turn's prompt, with all that was dropped, finds what is in the cache") {
+    FakeModel model;
+    Conversation conversation(model, model.makeCache(32, Format::f32));
+    const ReplyOptions options{.maxTokens = 12, .keepFirst = 4};
+    Tokens prompt = {1, 2, 3, 4, 5, 6, 7, 8};
+    for (int turn = 0; turn < 8; ++turn) {
+        const std::size_t held = conversation.history().size();
+        const Reply reply = say(conversation, prompt, options).reply;
+        CHECK(reply.tokens.size() == 12);
+        if (reply.droppedTokens == 0) CHECK(reply.reusedTokens == held);
+        if (turn > 3) CHECK(reply.droppedTokens > 0);
+        CHECK(reply.reusedTokens >= std::min<std::size_t>(held, 4));
+        prompt = joined(joined(prompt, reply.tokens), {3});
+        checkAgrees(conversation);
+    }
+    CHECK_THROWS_WITH_AS(say(conversation, prompt, {.keepFirst = 32}),
+                         "conversation: the first 32 tokens of a context of 32 shall stay, which leaves no room; keep "
+                         "fewer",
+                         ValueError);
+    CHECK(say(conversation, prompt, {.maxTokens = 50, .keepFirst = 31}).reply.tokens.size() == 50);
+}
+
+TEST_CASE("conversation: it has one turn at a time, and one that is dropped is as if cancelled") {
+    FakeModel model;
+    Conversation conversation(model, model.makeCache(100, Format::f32)), another(model, conversation.cache());
+    Sampler sampler(drawing(0));
+    const Tokens prompt = {1, 2, 3};
+    std::size_t refused = 0;
+    const auto again = [&](std::string_view) {  // from within its own turn
+        CHECK_THROWS_AS(say(conversation, prompt, {}), ValueError);
+        ++refused;
+    };
+    conversation.reply(prompt, sampler, Letters(), {.maxTokens = 2}, again);
+    CHECK(refused == 3);
+    {
+        Turn turn = conversation.begin(prompt, sampler, Letters(), {.maxTokens = 9}, [](std::string_view) {});
+        CHECK(conversation.busy());
+        CHECK_THROWS_AS(another.step(turn), ValueError);
+        conversation.step(turn);
+        conversation.step(turn);
+        CHECK(turn.reply().tokens.size() == 2);
+    }
+    CHECK(!conversation.busy());
+    checkAgrees(conversation);
+    Turn turn = conversation.begin(prompt, sampler, Letters(), {.maxTokens = 1}, [](std::string_view) {});
+    conversation.step(turn);
+    CHECK(turn.over());
+    CHECK_THROWS_WITH_AS(conversation.step(turn), doctest::Contains("the turn is over"), ValueError);
+    checkAgrees(conversation);
 }
 
 TEST_CASE("conversation: cancelled or broken at any pass, it goes on as if that had not been") {
