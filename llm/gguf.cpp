@@ -52,7 +52,9 @@ GgufPart openPart(const std::filesystem::path& path) {
     auto file = std::make_shared<const MappedFile>(path);
     file->advise(MappedFile::Access::willNeed, 0, usualHeader);
     const std::span<const std::byte> bytes = file->bytes();
-    return parsePart(std::move(file), bytes, path);
+    GgufPart part = parsePart(std::move(file), bytes, path);
+    for (StoredTensor& tensor : part.tensors) tensor.onDisk = true;
+    return part;
 }
 
 // All files of a model of which `opened` is one, in order.

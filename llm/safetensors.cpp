@@ -178,7 +178,9 @@ void sortByName(std::vector<StoredTensor>& tensors) { std::ranges::sort(tensors,
 std::vector<StoredTensor> tensorsOf(const std::filesystem::path& path, std::uint64_t& fileBytes) {
     auto file = std::make_shared<const MappedFile>(path);
     fileBytes += file->bytes().size();
-    return Header(path, file->bytes(), file).tensors();
+    std::vector<StoredTensor> tensors = Header(path, file->bytes(), file).tensors();
+    for (StoredTensor& tensor : tensors) tensor.onDisk = tensor.mapping == file;  // else it is a copy
+    return tensors;
 }
 
 // Whether a file of a model lies in its folder. Hugging Face's cache keeps the files of snapshots/<revision> in the

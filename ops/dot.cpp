@@ -130,7 +130,7 @@ void appendProducts(const Contraction& c, float* out, std::vector<RowsProduct>& 
         forEachOffset(
             c.b, s.batch, s.n - together,
             [&](std::ptrdiff_t at) {
-                products.push_back({{c.b.format, base + bytes(at), bytes(stride)},
+                products.push_back({{c.b.format, base + bytes(at), bytes(stride), c.b.slot},
                                     rows,
                                     firstRow,
                                     m,

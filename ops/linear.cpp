@@ -7,6 +7,8 @@
 #include "axial/ops/decode_kernels.h"
 #include "axial/ops/dot_kernels.h"
 #include "axial/ops/elementwise_kernels.h"
+#include "axial/ops/interleaved.h"
+#include "axial/ops/interleaved_kernels.h"
 #include "axial/ops/linear_kernels.h"
 #include "axial/ops/superblock_kernels.h"
 #include "axial/tensor/buffer.h"
@@ -16,7 +18,7 @@ namespace axial::erased {
 namespace {
 
 // Memory of this thread that lives on between strips, for one purpose each. A new request takes the place of the last.
-enum class Purpose { weights, gates };
+enum class Purpose { weights, gates, restored };
 template <Purpose>
 std::byte* scratch(std::size_t bytes) {
     static thread_local Buffer buffer;
@@ -77,11 +79,10 @@ struct SuperQuantised {
 // Up to this many rows of activations, weights are multiplied as they stand in their blocks.
 constexpr std::size_t fewActivations = 4;
 
-SuperQuantised superQuantised(const ActivationRows& x) {
+SuperQuantised superQuantised(const ActivationRows& x, bool inTiles) {
     SuperQuantised q{kernels::SuperRow(x.k, planes()), {}, {}, x.rows};
     const std::size_t bytes = kernels::superTileBytes(q.layout);
     q.rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
-    const bool inTiles = x.rows > fewActivations;
     if (inTiles) q.tiles = Buffer((x.rows + 15) / 16 * bytes);
     parallelFor(x.rows, 16, [&](std::size_t begin, std::size_t end) {
         auto* rows = static_cast<std::byte*>(q.rows.data()) + begin * q.layout.bytes;
@@ -118,7 +119,7 @@ void integerStrip(const Strip& s, const Quantised& x) {
     auto* scale = reinterpret_cast<float*>(memory + panel + most * codeStride);
     const kernels::CodeRows codes{reinterpret_cast<std::int8_t*>(memory + panel), codeStride, scale,
                                   scale + most * groupStride, groupStride};
-    const bool inTiles = s.firstRow == 0 && s.m == x.count && kernels::tilesWanted(s.m, form);
+    const bool inTiles = x.tiles && s.firstRow == 0 && s.m == x.count && kernels::tilesWanted(s.m, form);
     const auto* tiles = inTiles ? static_cast<const std::byte*>(x.tiles.data()) : nullptr;
     for (std::size_t j = s.begin, count; j < s.end; j += count) {
         const std::size_t column = j - s.begin;
@@ -163,7 +164,7 @@ void floatStrip(const Strip& s, const ActivationRows& x) {
 void superStrip(const Strip& s, const SuperQuantised& x) {
     const std::byte* rows = s.w->data + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
     // Tiles begin at every 16th row of activations, so only a product that begins at one can use them.
-    const bool inTiles = s.m > fewActivations && s.firstRow % 16 == 0;
+    const bool inTiles = x.tiles && s.m > fewActivations && s.firstRow % 16 == 0;
     kernels::SuperProduct p{s.w->format,   rows,
                             s.w->rowBytes, s.end - s.begin,
                             &x.layout,     x.at(s.firstRow, inTiles),
@@ -187,7 +188,7 @@ struct Forms {
     SuperQuantised super;
 };
 
-void anyStrip(const Strip& s, const ActivationRows& x, const Forms& forms) {
+void storedStrip(const Strip& s, const ActivationRows& x, const Forms& forms) {
     if (superblocks(s.w->format))
         superStrip(s, forms.super);
     else if (integer(s.w->format))
@@ -196,16 +197,60 @@ void anyStrip(const Strip& s, const ActivationRows& x, const Forms& forms) {
         floatStrip(s, x);
 }
 
+// The first rows of a strip, or the ones from there on.
+Strip part(const Strip& s, std::size_t begin, std::size_t end) {
+    Strip p = s;
+    p.begin = s.begin + begin;
+    p.end = s.begin + end;
+    p.out += begin;
+    if (p.add) p.add += begin;
+    return p;
+}
+
+// Whole groups of interleaved rows.
+void interleavedStrip(const Strip& s, const ActivationRows& x, const Forms& forms) {
+    const std::byte* groups = s.w->interleaved + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
+    const std::size_t rows = s.end - s.begin;
+    if (s.m > kernels::mostInterleaved(s.w->format)) {
+        const auto bytes = static_cast<std::size_t>(s.w->rowBytes);
+        std::byte* memory = scratch<Purpose::restored>(rows * bytes);
+        for (std::size_t j = 0; j < rows; j += 16)
+            kernels::restore(s.w->format, groups + j * bytes, x.k, memory + j * bytes);
+        const WeightRows restored{s.w->format, memory, s.w->rowBytes};
+        Strip stored = s;
+        stored.w = &restored;
+        stored.begin = 0;
+        stored.end = rows;
+        return storedStrip(stored, x, forms);
+    }
+    if (superblocks(s.w->format)) {
+        const SuperQuantised& q = forms.super;
+        kernels::dotSuperInterleaved({s.w->format, groups, s.w->rowBytes, rows, &q.layout, q.at(s.firstRow, false), s.m,
+                                      s.out, s.outStride, s.add, s.addStride,
+                                      scratch<Purpose::weights>(kernels::superScratchBytes(x.k, s.m))});
+    } else {
+        const Quantised& q = forms.integer;
+        kernels::dotInterleaved({s.w->format, groups, s.w->rowBytes, rows, &q.layout, q.row(s.firstRow), s.m, s.out,
+                                 s.outStride, s.add, s.addStride, nullptr});
+    }
+}
+
+void anyStrip(const Strip& s, const ActivationRows& x, const Forms& forms) {
+    const std::size_t groups = s.w->interleaved && integer(s.w->format) ? (s.end - s.begin) / 16 * 16 : 0;
+    if (groups != 0) interleavedStrip(part(s, 0, groups), x, forms);
+    if (groups != s.end - s.begin) storedStrip(part(s, groups, s.end - s.begin), x, forms);
+}
+
 void gatedStrip(const Strip& s, const WeightRows& up, const ActivationRows& x, const Forms& q) {
     const std::size_t n = s.end - s.begin;
     float* gates = reinterpret_cast<float*>(scratch<Purpose::gates>(2 * s.m * n * sizeof(float)));
-    Strip part = s;
-    part.out = gates;
-    part.outStride = static_cast<std::ptrdiff_t>(n);
-    anyStrip(part, x, q);
-    part.w = &up;
-    part.out = gates + s.m * n;
-    anyStrip(part, x, q);
+    Strip one = s;
+    one.out = gates;
+    one.outStride = static_cast<std::ptrdiff_t>(n);
+    anyStrip(one, x, q);
+    one.w = &up;
+    one.out = gates + s.m * n;
+    anyStrip(one, x, q);
     for (std::size_t t = 0; t < s.m; ++t) {
         float* out = s.out + static_cast<std::ptrdiff_t>(t) * s.outStride;
         if (t + 16 < s.m)  // the rows of the result lie far apart, so each is a wait for memory unless asked for early
@@ -236,7 +281,10 @@ std::vector<Part> cut(const RowsProduct* products, std::size_t count) {
         if (p.m == 0) continue;
         for (std::size_t begin = 0; begin < p.n;) {
             const std::size_t fair = left / (2 * currentTeam().size()) / bytesOf(p) / 16 * 16;
-            const std::size_t end = std::min(p.n, begin + (p.m > 8 ? 32 : std::max<std::size_t>(16, fair)));
+            const std::size_t end =
+                std::min(p.n, begin + (p.m > (p.w.interleaved ? kernels::mostInterleaved(p.w.format) : 8)
+                                           ? 32
+                                           : std::max<std::size_t>(16, fair)));
             parts.push_back({&p, begin, end});
             left -= (end - begin) * bytesOf(p);
             begin = end;
@@ -247,26 +295,42 @@ std::vector<Part> cut(const RowsProduct* products, std::size_t count) {
 
 }  // namespace
 
-void multiply(const ActivationRows& x, const RowsProduct* products, std::size_t count) {
-    bool wanted = false, inTiles = false, super = false;
-    const auto want = [&](Format format) {
-        if (!integer(format)) return;
-        if (superblocks(format)) {
+void multiply(const ActivationRows& x, const RowsProduct* given, std::size_t count) {
+    std::vector<RowsProduct> products(given, given + count);
+    std::vector<WeightRows> ups(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        RowsProduct& p = products[i];
+        const auto find = [&](WeightRows& w) {
+            if (integer(w.format) && p.n != 0)
+                w.interleaved = interleaved(w, p.n, x.k, p.m != 0 && p.m <= kernels::mostInterleaved(w.format));
+        };
+        find(p.w);
+        if (!p.up) continue;
+        ups[i] = *p.up;
+        find(ups[i]);
+        p.up = &ups[i];
+    }
+    bool wanted = false, inTiles = false, super = false, superInTiles = false;
+    const auto want = [&](const WeightRows& w, const RowsProduct& p) {
+        if (!integer(w.format)) return;
+        const bool asRows = w.interleaved && p.m <= kernels::mostInterleaved(w.format) && p.n % 16 == 0;
+        if (superblocks(w.format)) {
             super = true;
+            superInTiles = superInTiles || (x.rows > fewActivations && !asRows);
         } else {
             wanted = true;
-            inTiles = inTiles || kernels::tilesWanted(x.rows, kernels::codeFormOf(format));
+            inTiles = inTiles || (!asRows && kernels::tilesWanted(x.rows, kernels::codeFormOf(w.format)));
         }
     };
-    for (std::size_t i = 0; i < count; ++i) {
-        const RowsProduct& p = products[i];
+    for (const RowsProduct& p : products) {
         if (p.m == 0 || p.n == 0) continue;
-        want(p.w.format);
-        if (p.up) want(p.up->format);
+        want(p.w, p);
+        if (p.up) want(*p.up, p);
     }
-    const std::vector<Part> parts = cut(products, count);
+    const std::vector<Part> parts = cut(products.data(), count);
     if (parts.empty()) return;
-    const Forms q{wanted ? quantised(x, inTiles) : Quantised{}, super ? superQuantised(x) : SuperQuantised{}};
+    const Forms q{wanted ? quantised(x, inTiles) : Quantised{},
+                  super ? superQuantised(x, superInTiles) : SuperQuantised{}};
     const Activations arithmetic = detail::activations;
 
     auto task = [&](std::size_t index) {

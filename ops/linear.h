@@ -4,6 +4,9 @@
 
 #include "axial/tensor/format.h"
 
+namespace axial {
+class FormSlot;
+}
 namespace axial::erased {
 
 // Rows of activations: row t holds k floats from data + t * stride on.
@@ -18,6 +21,8 @@ struct WeightRows {
     Format format;
     const std::byte* data;
     std::ptrdiff_t rowBytes;
+    FormSlot* slot = nullptr;                // of the weight that they are, or are a part of
+    const std::byte* interleaved = nullptr;  // set by multiply
 };
 
 // out[t * outStride + j] = sum over k of x[firstRow + t] * w[j], for t < m and j < n.

@@ -17,6 +17,7 @@ using Extents = std::array<std::size_t, maxRank>;
 using Strides = std::array<std::ptrdiff_t, maxRank>;  // in elements; 0 where an operand is broadcast
 
 struct Block;
+class FormSlot;
 struct TensorRef {
     void* data = nullptr;
     const std::string_view* axis = nullptr;  // `rank` names, in a table that lives forever
@@ -26,7 +27,8 @@ struct TensorRef {
     Block* owner = nullptr;  // whose buffer this is, so that an observer can keep it; null for mapped memory
     Extents extent{};
     Strides stride{};
-    std::string_view label;  // the file's name for it ("blk.0.attn_q.weight"), if it has one
+    std::string_view label;    // the file's name for it ("blk.0.attn_q.weight"), if it has one
+    FormSlot* slot = nullptr;  // of the weight that it is, or is a part of (form_slot.h)
 
     // The product of the extents: the number of values.
     std::size_t size() const;

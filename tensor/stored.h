@@ -98,11 +98,13 @@ class Stored {
 };
 
 namespace detail {
-// What a Weight keeps alive, and the text its label points to.
+// What a Weight keeps alive, the text its label points to, and room for a second form of it.
 struct WeightFile {
     std::shared_ptr<const void> mapping;
     std::string name;
+    std::shared_ptr<FormSlot> slot;
 };
+std::shared_ptr<FormSlot> formSlot(const TensorRef& weight);
 }  // namespace detail
 
 // A parameter of a model: borrowed from a mapped file that it keeps mapped, and labelled with the file's name for it.
@@ -114,12 +116,12 @@ class Weight : public Stored<A...> {
     using typename Stored<A...>::Set;
 
     Weight() = default;
-    // `data` holds the extents' values row-major in `format`, and lives as long as `mapping`. ShapeError if an axis has
-    // a fixed size and another extent, or if the number of values overflows.
+    // `data` holds the extents' values row-major in `format`, and lives as long as `mapping`. onDisk: it lies in the
+    // mapping of a file and nobody writes to it, so ops may keep a second form of it and give its memory back.
+    // ShapeError if an axis has a fixed size and another extent, or if the number of values overflows.
     Weight(const void* data, Format format, const Extents& extent, std::shared_ptr<const void> mapping = {},
-           std::string name = {})
-        : Weight(refOf(data, format, extent),
-                 std::make_shared<detail::WeightFile>(detail::WeightFile{std::move(mapping), std::move(name)})) {}
+           std::string name = {}, bool onDisk = false)
+        : Weight(refOf(data, format, extent), std::move(mapping), std::move(name), onDisk) {}
 
     // w(expert(3)) is the weight of what remains, and keeps the file mapped as w does.
     template <class... X>
@@ -138,8 +140,13 @@ class Weight : public Stored<A...> {
     friend class Weight;
     Weight(const TensorRef& r, std::shared_ptr<const detail::WeightFile> file)
         : Stored<A...>(r), file_(std::move(file)) {
-        if (file_) this->ref_.label = file_->name;
+        if (!file_) return;
+        this->ref_.label = file_->name;
+        this->ref_.slot = file_->slot.get();
     }
+    Weight(const TensorRef& r, std::shared_ptr<const void> mapping, std::string name, bool onDisk)
+        : Weight(r, std::make_shared<const detail::WeightFile>(detail::WeightFile{
+                        std::move(mapping), std::move(name), onDisk ? detail::formSlot(r) : nullptr})) {}
     static TensorRef refOf(const void* data, Format format, const Extents& extent) {
         TensorRef r = dense(format, names<Set>, Set::size, extent);
         r.data = const_cast<void*>(data);

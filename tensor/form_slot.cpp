@@ -1,0 +1,24 @@
+#include "axial/tensor/form_slot.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+#include "axial/tensor/stored.h"
+
+namespace axial {
+
+void FormSlot::giveBack(std::size_t offset, std::size_t bytes) const noexcept {
+    // whole pages only: the others hold bytes of the weights beside this one
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto begin = reinterpret_cast<std::uintptr_t>(data_) + offset, end = begin + bytes;
+    const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
+    if (last > first) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
+std::shared_ptr<FormSlot> detail::formSlot(const TensorRef& weight) {
+    return std::make_shared<FormSlot>(weight.data, bytesOf(weight.format, weight.size()));
+}
+
+}  // namespace axial
