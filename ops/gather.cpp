@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "axial/ops/interleaved.h"
 #include "axial/tensor/decode.h"
 #include "axial/tensor/error.h"
 #include "axial/tensor/observe.h"
@@ -67,11 +68,21 @@ Owned gather(const TensorRef& table, std::size_t axis, const TensorRef& ids, con
         for (std::size_t a = 0; a < row.rank; ++a) outStride[a] = out.ref.stride[a < axis ? a : a + ids.rank];
         std::ptrdiff_t after = 1;
         for (std::size_t a = axis + 1; a < table.rank; ++a) after *= static_cast<std::ptrdiff_t>(table.extent[a]);
+        const bool matrix = table.slot && axis == 0 && table.rank == 2 && table.isDense();
+        const std::size_t k = table.extent[table.rank - 1u], rowBytes = bytesOf(table.format, k);
         parallelFor(count, 8, [&](std::size_t begin, std::size_t end) {
+            std::vector<std::byte> memory(matrix ? 16 * rowBytes : 0);
             for (std::size_t i = begin; i < end; ++i) {
                 const std::ptrdiff_t skip = static_cast<std::ptrdiff_t>(chosen[i]) * table.stride[axis];
-                decodeInto(row, static_cast<const std::byte*>(table.data) + skip / info.blockElements * info.blockBytes,
-                           outStride, static_cast<float*>(out.ref.data) + static_cast<std::ptrdiff_t>(i) * after);
+                const auto* stored =
+                    static_cast<const std::byte*>(table.data) + skip / info.blockElements * info.blockBytes;
+                if (matrix) {
+                    const auto* restored = restoredRow(
+                        {table.format, stored, static_cast<std::ptrdiff_t>(rowBytes), table.slot}, k, memory.data());
+                    if (restored) stored = restored;
+                }
+                decodeInto(row, stored, outStride,
+                           static_cast<float*>(out.ref.data) + static_cast<std::ptrdiff_t>(i) * after);
             }
         });
     }

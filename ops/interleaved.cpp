@@ -140,6 +140,16 @@ const std::byte* interleaved(const WeightRows& w, std::size_t n, std::size_t k, 
     return form->memory.get() + offset;
 }
 
+const std::byte* restoredRow(const WeightRows& row, std::size_t k, std::byte* rows) {
+    const auto* form = row.slot ? static_cast<const Interleaved*>(row.slot->form()) : nullptr;
+    if (!form || form->format != row.format || form->k != k) return nullptr;
+    const std::size_t rowBytes = bytesOf(row.format, k), offset = static_cast<std::size_t>(row.data - row.slot->data());
+    const std::size_t group = offset / (16 * rowBytes) * (16 * rowBytes);
+    if (offset % rowBytes != 0 || group + 16 * rowBytes > form->bytes) return nullptr;
+    kernels::restore(row.format, form->memory.get() + group, k, rows);
+    return rows + (offset - group);
+}
+
 void interleaveAtReading(std::size_t reading) noexcept { atReading = reading; }
 
 }  // namespace axial::erased

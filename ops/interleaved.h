@@ -13,6 +13,10 @@ namespace axial::erased {
 // spare.
 const std::byte* interleaved(const WeightRows&, std::size_t n, std::size_t k, bool few);
 
+// One row of k weights as it is stored, if it stands interleaved: found in `memory`, which has room for 16 rows. Else
+// null.
+const std::byte* restoredRow(const WeightRows& row, std::size_t k, std::byte* memory);
+
 // For tests and measurements: the reading at which weights are interleaved; 0: never.
 void interleaveAtReading(std::size_t reading) noexcept;
 

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "axial/ops/activations.h"
+#include "axial/ops/gather.h"
 #include "axial/ops/interleaved_kernels.h"
 #include "axial/tensor/form_slot.h"
 #include "axial/tensor/mapped_file.h"
@@ -25,6 +26,10 @@
 using namespace axial;
 
 namespace {
+
+inline constexpr Axis<"row"> rowAxis;
+inline constexpr Axis<"column"> columnAxis;
+inline constexpr Axis<"id"> idAxis;
 
 constexpr Format inFormats[] = {Format::q4_0, Format::q4_1, Format::q5_0, Format::q5_1,  Format::q8_0,
                                 Format::q4_k, Format::q5_k, Format::q6_k, Format::iq4_nl};
@@ -167,6 +172,27 @@ TEST_CASE("weights are interleaved at the third reading for few rows, and only w
     erased::interleaveAtReading(3);
     OnDisk floats(std::vector<std::byte>(16 * 64 * 4));
     for (int i = 0; i < 5; ++i) CHECK(erased::interleaved(floats.rows(Format::f32, 64), 16, 64, true) == nullptr);
+}
+
+TEST_CASE("rows are gathered from interleaved weights") {
+    const AtFirstReading first;
+    constexpr std::size_t n = 40, k = 256;
+    for (const Format format : inFormats) {
+        const auto bytes = randomBlocks(format, n * k, 21);
+        OnDisk stored(bytes);
+        TensorRef table = dense(format, names<Axes<rowAxis, columnAxis>>, 2, Extents{n, k});
+        std::vector<std::int32_t> chosen{39, 0, 17, 31, 32, 15, 16, 0, 38};
+        const auto ids = tensor<std::int32_t>(chosen, idAxis(chosen.size()));
+        table.data = const_cast<std::byte*>(bytes.data());
+        const Owned expected = erased::gather(table, 0, ids.ref(), names<Axes<idAxis, columnAxis>>);
+        table.data = const_cast<std::byte*>(stored.slot().data());
+        table.slot = &stored.slot();
+        const bool wanted = erased::interleaved(stored.rows(format, k), n, k, true) != nullptr;
+        CHECK(wanted == (stored.slot().form() != nullptr));
+        const Owned got = erased::gather(table, 0, ids.ref(), names<Axes<idAxis, columnAxis>>);
+        CAPTURE(nameOf(format));
+        CHECK(std::memcmp(got.ref.data, expected.ref.data, chosen.size() * k * sizeof(float)) == 0);
+    }
 }
 
 TEST_CASE("threads that read weights for the first time together") {
