@@ -28,7 +28,7 @@ double within(double observed, double expected, double factor) {
 
 bool isTime(double seconds) { return seconds > 0 && std::isfinite(seconds); }
 
-constexpr double incomePerToken = 0.02;
+constexpr double incomePerToken = 0.01;
 constexpr double purseSize = 32;
 constexpr std::size_t mostDraftsInARow = 32;
 constexpr std::size_t leastPatience = 32, mostPatience = 1024;
@@ -46,7 +46,7 @@ double StepCosts::of(std::size_t rows) const {
         const double share = static_cast<double>(rows - low) / static_cast<double>(high - low);
         factor += share * (corrections_[high].factor - factor);
     }
-    return factor * expectedCost(rows);
+    return std::max(1.0, factor * expectedCost(rows));
 }
 
 void StepCosts::observe(std::size_t rows, double cost) {
@@ -90,30 +90,33 @@ void CostGate::learn(std::size_t rows, double seconds) {
     if (plainSeconds_ == 0) {
         plainSeconds_ = seconds / costs_.of(rows);
     } else if (rows == 1) {
-        const double weight = std::max(0.1, 1 / (static_cast<double>(plainSteps_) + 1));
+        const double weight = std::max(0.2, 1 / (static_cast<double>(plainSteps_) + 1));
         plainSeconds_ += weight * (within(seconds, plainSeconds_, 2) - plainSeconds_);
     } else {
         costs_.observe(rows, seconds / plainSeconds_);
     }
 }
 
-void CostGate::observe(std::size_t drafted, std::size_t accepted, double seconds, std::size_t others) {
+double CostGate::observe(std::size_t drafted, std::size_t accepted, double seconds, std::size_t others) {
     const std::size_t rows = others + 1 + drafted;
     learn(rows, seconds);
-    double change = incomePerToken * static_cast<double>(1 + accepted);
+    double gain = 0;
     if (drafted == 0) {
         ++plainSteps_;
         ++plainInARow_;
         draftsInARow_ = 0;
     } else {
-        const double expected = costs_.of(rows), plain = costs_.of(others + 1);
-        const double cost = isTime(seconds) ? within(seconds / plainSeconds_, expected, 2) : expected;
-        change += static_cast<double>(accepted) - static_cast<double>(others + 1) * (cost / plain - 1);
+        // A time far below what is expected says that all steps have become faster rather than that drafts gain.
+        const double expected = costs_.of(rows);
+        const double cost =
+            isTime(seconds) ? std::clamp(seconds / plainSeconds_, 0.8 * expected, 2 * expected) : expected;
+        gain = static_cast<double>(accepted) - static_cast<double>(others + 1) * (cost / costs_.of(others + 1) - 1);
         patience_ = trying_ ? std::min(2 * patience_, mostPatience) : leastPatience;
         plainInARow_ = 0;
         ++draftsInARow_;
     }
-    purse_ = std::min(purse_ + change, purseSize);
+    purse_ = std::min(purse_ + gain + incomePerToken * static_cast<double>(1 + accepted), purseSize);
+    return gain;
 }
 
 }  // namespace axial::llm

@@ -28,9 +28,9 @@ class StepCosts {
 //   * a draft of d tokens is worth its cost if the step's expected tokens per time are more than a plain step's; of all
 //     lengths the one with the most is taken;
 //   * a step's loss is the time that it took beyond a plain step, less the tokens accepted, in plain steps. The purse
-//     pays it: it starts with 3, gets 0.02 for every token, and the gains, but never holds more than 32. A draft whose
+//     pays it: it starts with 3, gets 0.01 for every token, and the gains, but never holds more than 32. A draft whose
 //     loss, should nothing be accepted, is more than the purse holds is not proposed. So n tokens lose at most
-//     3 + 0.02 n plain steps, but for errors in the times;
+//     3 + 0.01 n plain steps, but for errors in the times;
 //   * at least one step of 33 is plain, so that there is always a fresh time to compare with, and two before the first
 //     draft;
 //   * when no draft has paid for 32 steps, one is tried all the same, since costs may have changed; the next such try
@@ -41,8 +41,8 @@ class CostGate {
     // How many tokens to draft of at most `longest`. 0: none would pay.
     std::size_t choose(const Acceptance& acceptance, std::size_t longest, std::size_t others);
 
-    // A step's outcome. Seconds that are not a number above 0 teach nothing.
-    void observe(std::size_t drafted, std::size_t accepted, double seconds, std::size_t others);
+    // A step's outcome, and what it gained, in plain steps. Seconds that are not a number above 0 teach nothing.
+    double observe(std::size_t drafted, std::size_t accepted, double seconds, std::size_t others);
 
     const StepCosts& costs() const { return costs_; }
     // The seconds of a step with one row; 0: not known yet.

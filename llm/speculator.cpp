@@ -34,7 +34,7 @@ DraftCounts SpeculationCounts::total() const {
         sum.drafts += c.drafts;
         sum.drafted += c.drafted;
         sum.accepted += c.accepted;
-        sum.mutes += c.mutes;
+        sum.silences += c.silences;
     }
     return sum;
 }
@@ -172,27 +172,28 @@ void Speculator::observe(std::size_t drafted, std::size_t accepted, double secon
         throw ValueError("speculation: " + std::to_string(accepted) + " tokens accepted of " + std::to_string(drafted) +
                          " drafted, but " + std::to_string(proposed_.tokens) + " were proposed");
     }
-    gate_.observe(drafted, accepted, seconds, others);
+    const double gain = gate_.observe(drafted, accepted, seconds, others);
     committed_ += 1 + accepted;
     ++(drafted > 0 ? counts_.draftSteps : counts_.plainSteps);
-    if (drafted > 0) judge(sources_[proposed_.source], drafted, accepted);
+    if (drafted > 0) judge(sources_[proposed_.source], drafted, accepted, gain);
     proposed_ = {};
 }
 
-void Speculator::judge(Source& source, std::size_t drafted, std::size_t accepted) {
+void Speculator::judge(Source& source, std::size_t drafted, std::size_t accepted, double gain) {
     source.acceptance[proposed_.matchClass].observe(drafted, accepted);
     DraftCounts& counts = counts_.sources[static_cast<std::size_t>(source.kind)];
     ++counts.drafts;
     counts.drafted += drafted;
     counts.accepted += accepted;
 
-    for (std::size_t i = 0; i < drafted; ++i) source.lately = source.lately << 1 | (i < accepted ? 1 : 0);
-    source.drafted = std::min<std::size_t>(source.drafted + drafted, judged);
-    if (source.drafted == judged && 5 * std::popcount(source.lately) < static_cast<int>(judged)) {
+    Trial& trial = source.trial;
+    trial = {trial.drafted + drafted, trial.accepted + accepted, trial.gain + gain};
+    if (trial.drafted < judged) return;
+    if (5 * trial.accepted < trial.drafted && trial.gain < 0) {
         source.silentUntil = committed_ + silence;
-        source.drafted = 0;
-        ++counts.mutes;
+        ++counts.silences;
     }
+    trial = {};
 }
 
 }  // namespace axial::llm

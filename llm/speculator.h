@@ -30,7 +30,7 @@ struct SpeculationSettings {
 
 struct DraftCounts {
     std::size_t drafts = 0, drafted = 0, accepted = 0;  // the last two in tokens
-    std::size_t mutes = 0;
+    std::size_t silences = 0;
 };
 
 struct SpeculationCounts {
@@ -45,8 +45,8 @@ struct SpeculationCounts {
 //   2. what followed the longest end of the history where that stood before, in the history itself or in a reference
 //      text (the longest match wins, the history if two are as long): 2 (1 + match) tokens at most;
 //   3. a chain of tokens that lately followed each other (recycled_tokens.h).
-// A source whose last 64 drafted tokens were accepted to less than 20 % is silent for the next 128 tokens. Whether a
-// draft pays is for CostGate (cost_gate.h) to say.
+// A source is judged after every 64 tokens that it drafted: if less than 20 % were accepted, and time was lost by them,
+// it is silent for the next 128 tokens. Whether a draft pays is for CostGate (cost_gate.h) to say.
 //
 // A plain copy is a conversation's fork. The same calls give the same drafts.
 class Speculator : public Drafter {
@@ -65,7 +65,8 @@ class Speculator : public Drafter {
     void follow(std::span<const TokenId> history) override;
     // Forgets all but the first `length` tokens, as if the others had not been. Costs what is left.
     void rewind(std::size_t length) override;
-    // How many tokens of the history are known.
+    // What is known of the history.
+    std::span<const TokenId> text() const { return own_.text(); }
     std::size_t length() const override { return own_.text().size(); }
 
     // The draft behind the history's last token: at most `room` tokens, and none if there is no draft that pays.
@@ -88,12 +89,16 @@ class Speculator : public Drafter {
         std::vector<TokenId> draft;
         std::size_t matched = 0, matchClass = 0;
     };
+    // What a source has done since it was judged last.
+    struct Trial {
+        std::size_t drafted = 0, accepted = 0;
+        double gain = 0;
+    };
     struct Source {
         DraftSource kind;
         std::array<Acceptance, matchClasses> acceptance;  // by how long the match is
-        std::uint64_t lately = 0;                         // the last drafted tokens, a bit each: accepted
-        std::size_t drafted = 0;                          // how many of them count
-        std::size_t silentUntil = 0;                      // in committed tokens
+        Trial trial = {};
+        std::size_t silentUntil = 0;  // in committed tokens
         Shadow shadow = {};
         std::shared_ptr<const ReferenceText> reference = {};
         SuffixAutomaton::Cursor cursor = {};
@@ -114,7 +119,7 @@ class Speculator : public Drafter {
     Draft longestMatch(std::size_t room) const;
     Draft chain(std::size_t room) const;
     std::vector<TokenId> offer(Draft draft, std::size_t others);
-    void judge(Source& source, std::size_t drafted, std::size_t accepted);
+    void judge(Source& source, std::size_t drafted, std::size_t accepted, double gain);
 
     SpeculationSettings settings_;
     SuffixAutomaton own_;
