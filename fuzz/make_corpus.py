@@ -79,6 +79,9 @@ def main():
     numbers = {"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.0}, "rest": [1e300, -1e-300, 2**63, -1]}
     save("tokenizer", "json-numbers", json.dumps(numbers).encode())
     save("template", "text", b"\x06" + b"s\x1fBe brief.\x1eu\x1fHi <|im_end|>\x1ea\x1fHello\x1fthoughts\x1ef\x1fx")
+    call = '{"name": "f", "%s": {"x": "</tool_call> \\\\\\""}}'
+    save("tool_calls", "tagged", ("\0\x10So.\n<tool_call>\n" + call % "arguments" + "\n</tool_call>\n").encode())
+    save("tool_calls", "bare", ("\x01\x08" + call % "parameters" + "; " + call % "parameters").encode())
     entries = {"a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "b": {"dtype": "BF16", "shape": [4], "data_offsets": [24, 32]}}
     header = json.dumps({"__metadata__": {"format": "pt"}, **entries}).encode()
     save("safetensors", "two", struct.pack("<Q", len(header)) + header + bytes(range(32)))

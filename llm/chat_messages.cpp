@@ -49,12 +49,13 @@ ToolCall toolCallOf(const Json& json, std::size_t message) {
     const bool spelled = arguments->is_string() && Json::accept(arguments->get_ref<const std::string&>());
     return {text(call, "name", message), spelled ? arguments->get<std::string>() : arguments->dump()};
 }
-}  // namespace
-
-std::vector<Message> messagesFromJson(std::string_view json) {
+Json parsed(std::string_view json, const std::string& what) {
     constexpr int deepest = 200;
-    const Json list =
-        parsedJson<Json>(json, deepest, [](const std::string& what) { throw ValueError("chat: messages: " + what); });
+    return parsedJson<Json>(json, deepest,
+                            [&](const std::string& why) { throw ValueError("chat: " + what + ": " + why); });
+}
+
+std::vector<Message> messagesIn(const Json& list) {
     if (!list.is_array()) throw ValueError("chat: messages must be a list");
     std::vector<Message> messages;
     for (const Json& entry : list) {
@@ -69,6 +70,38 @@ std::vector<Message> messagesFromJson(std::string_view json) {
         messages.push_back(std::move(message));
     }
     return messages;
+}
+
+std::vector<std::string> toolsIn(const Json& list) {
+    if (!list.is_array()) throw ValueError("chat: tools must be a list");
+    std::vector<std::string> tools;
+    for (const Json& tool : list) {
+        if (!tool.is_object()) throw ValueError("chat: tools[" + std::to_string(tools.size()) + "] must be an object");
+        tools.push_back(tool.dump());
+    }
+    return tools;
+}
+}  // namespace
+
+std::vector<Message> messagesFromJson(std::string_view json) { return messagesIn(parsed(json, "messages")); }
+
+std::vector<std::string> toolsFromJson(std::string_view json) {
+    const Json all = parsed(json, "tools");
+    const Json* tools = all.is_object() ? member(all, "tools") : &all;
+    if (!tools) throw ValueError("chat: an object with tools has no list of that name");
+    return toolsIn(*tools);
+}
+
+ChatInput chatFromJson(std::string_view json) {
+    const Json all = parsed(json, "messages");
+    if (!all.is_object()) return {messagesIn(all), {}, {}};
+    const Json* messages = member(all, "messages");
+    if (!messages) throw ValueError("chat: an object with a chat has no list called messages");
+    ChatInput input{messagesIn(*messages), {}, {}};
+    if (const Json* tools = member(all, "tools")) input.tools = toolsIn(*tools);
+    for (const auto& [key, value] : all.items())
+        if (key != "messages" && key != "tools") input.others.push_back(key);
+    return input;
 }
 
 }  // namespace axial::llm

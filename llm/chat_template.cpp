@@ -11,9 +11,12 @@ namespace axial::llm {
 
 struct ChatTemplate::Form {
     std::string_view name;
-    bool thinks, canSkipThinking, tools;
-    std::optional<std::string_view> system;
+    std::span<const std::string_view> markers;  // that the vocabulary must have
     void (*render)(PromptWriter&, const ChatRequest&);
+    bool thinks = false, canSkipThinking = false;
+    ToolCallForm calls = ToolCallForm::none;
+    std::optional<std::string_view> system = std::nullopt;
+    std::string_view bos = {};
 };
 
 namespace {
@@ -53,6 +56,13 @@ constexpr KnownText knownTexts[] = {
     {0xF12683DB822F0EDD, "qwen3-thinking"},  // Qwen3 Thinking 2507
     {0x813D46D87D74A5C1, "qwen3-instruct"},  // Qwen3 Instruct 2507
     {0x11D394755CEF9355, "qwen2.5"},         // Qwen2.5 Instruct
+    {0x0E60067A5537498E, "llama3"},          // Llama 3 Instruct
+    {0x74891E390E614AE2, "llama3-first"},    // the same, April 2024
+    {0x4FD30286BC0DA17C, "llama3.1"},        // Llama 3.1 and Llama 3.3 Instruct
+    {0x1A6DA26E3AEF1B34, "llama3.2"},        // Llama 3.2 Instruct
+    {0x5C10EE65212D93B3, "gemma2"},          // Gemma 1 and Gemma 2
+    {0xD19B6FF3A49DEEA5, "gemma3"},          // Gemma 3
+    {0x5E86A815DAEAA1A5, "gemma3"},          // the same, March 2025: a system message only as a list of parts
 };
 
 // Short ones: `before` and `behind`, and between them nothing, or the template's own system message in its place.
@@ -100,23 +110,39 @@ bool hasShape(std::string_view text, const KnownShape& shape, std::optional<std:
     return true;
 }
 
-void checkMarkers(const Vocabulary& vocabulary, std::string_view name) {
-    for (const char* marker : {"<|im_start|>", "<|im_end|>"}) {
-        if (vocabulary.marker(marker)) continue;
-        throw UnsupportedError("chat template: " + vocabulary.source + " has no token " + marker + ", which " +
-                               std::string(name) + " needs");
-    }
-}
+constexpr std::string_view chatmlMarkers[] = {"<|im_start|>", "<|im_end|>"};
+constexpr std::string_view llamaMarkers[] = {"<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"};
+constexpr std::string_view gemmaMarkers[] = {"<start_of_turn>", "<end_of_turn>"};
 }  // namespace
 
 std::span<const ChatTemplate::Form> ChatTemplate::forms() {
+    constexpr ToolCallForm tagged = ToolCallForm::tagged, bare = ToolCallForm::bare;
+    constexpr std::string_view llamaBos = "<|begin_of_text|>", gemmaBos = "<bos>";
     static constexpr Form all[] = {
-        {"qwen3", true, true, true, std::nullopt, renderQwen3},
-        {"qwen3-thinking", true, false, true, std::nullopt, renderQwen3Thinking},
-        {"qwen3-instruct", false, false, true, std::nullopt, renderQwen3Instruct},
-        {"qwen2.5", false, false, true, "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.",
-         renderQwen25},
-        {"chatml", false, false, false, std::nullopt, renderChatml},
+        {.name = "qwen3",
+         .markers = chatmlMarkers,
+         .render = renderQwen3,
+         .thinks = true,
+         .canSkipThinking = true,
+         .calls = tagged},
+        {.name = "qwen3-thinking",
+         .markers = chatmlMarkers,
+         .render = renderQwen3Thinking,
+         .thinks = true,
+         .calls = tagged},
+        {.name = "qwen3-instruct", .markers = chatmlMarkers, .render = renderQwen3Instruct, .calls = tagged},
+        {.name = "qwen2.5",
+         .markers = chatmlMarkers,
+         .render = renderQwen25,
+         .calls = tagged,
+         .system = "You are Qwen, created by Alibaba Cloud. You are a helpful assistant."},
+        {.name = "chatml", .markers = chatmlMarkers, .render = renderChatml},
+        {.name = "llama3", .markers = llamaMarkers, .render = renderLlama3, .bos = llamaBos},
+        {.name = "llama3-first", .markers = llamaMarkers, .render = renderLlama3First, .bos = llamaBos},
+        {.name = "llama3.1", .markers = llamaMarkers, .render = renderLlama31, .calls = bare, .bos = llamaBos},
+        {.name = "llama3.2", .markers = llamaMarkers, .render = renderLlama32, .calls = bare, .bos = llamaBos},
+        {.name = "gemma2", .markers = gemmaMarkers, .render = renderGemma2, .bos = gemmaBos},
+        {.name = "gemma3", .markers = gemmaMarkers, .render = renderGemma3, .bos = gemmaBos},
     };
     return all;
 }
@@ -136,6 +162,7 @@ ChatTemplate::ChatTemplate(std::string_view name) {
                                names());
     }
     if (form_->system) system_ = *form_->system;
+    bos_ = form_->bos;
 }
 
 ChatTemplate ChatTemplate::ofText(std::string_view text) {
@@ -159,6 +186,7 @@ ChatTemplate ChatTemplate::ofText(std::string_view text) {
 std::string_view ChatTemplate::name() const { return form_->name; }
 bool ChatTemplate::thinks() const { return form_->thinks; }
 bool ChatTemplate::canSkipThinking() const { return form_->canSkipThinking; }
+ToolCallForm ChatTemplate::toolCallForm() const { return form_->calls; }
 
 std::vector<TextPart> ChatTemplate::render(std::span<const Message> messages, const RenderOptions& options) const {
     if (messages.empty()) throw ValueError("chat template: there are no messages");
@@ -170,14 +198,22 @@ std::vector<TextPart> ChatTemplate::render(std::span<const Message> messages, co
         }
         calls = calls || !message.toolCalls.empty() || role == "tool";
     }
-    if (calls && !form_->tools) {
+    if (calls && form_->calls == ToolCallForm::none) {
         throw UnsupportedError("chat template: " + std::string(name()) +
-                               " has no place for tools; leave them out, or choose "
-                               "qwen3 or qwen2.5");
+                               " has no place for tools; leave them out, or choose a template of a model that was "
+                               "trained to call them");
     }
     PromptWriter writer;
-    form_->render(writer, {messages, options, system_});
+    form_->render(writer, {messages, options, system_, bos_});
     return writer.take();
+}
+
+void ChatTemplate::checkMarkers(const Vocabulary& vocabulary) const {
+    for (const std::string_view marker : form_->markers) {
+        if (vocabulary.marker(marker)) continue;
+        throw UnsupportedError("chat template: " + vocabulary.source + " has no token " + std::string(marker) +
+                               ", which " + std::string(name()) + " needs");
+    }
 }
 
 ChatTemplate chatTemplateOf(const Vocabulary& vocabulary, const std::optional<std::string>& name) {
@@ -186,10 +222,11 @@ ChatTemplate chatTemplateOf(const Vocabulary& vocabulary, const std::optional<st
             "chat template: " + vocabulary.source +
             " has none, and no ChatML tokens: it is no chat model; generate continues a text instead");
     }
-    const ChatTemplate chosen = name                      ? ChatTemplate(*name)
-                                : vocabulary.chatTemplate ? ChatTemplate::ofText(*vocabulary.chatTemplate)
-                                                          : ChatTemplate("chatml");
-    checkMarkers(vocabulary, chosen.name());
+    ChatTemplate chosen = name                      ? ChatTemplate(*name)
+                          : vocabulary.chatTemplate ? ChatTemplate::ofText(*vocabulary.chatTemplate)
+                                                    : ChatTemplate("chatml");
+    chosen.checkMarkers(vocabulary);
+    chosen.bos_ = vocabulary.bos ? vocabulary.tokens.bytes(*vocabulary.bos) : std::string_view();
     return chosen;
 }
 

@@ -16,6 +16,13 @@ struct ToolCall {
     std::string arguments;  // JSON
 };
 
+// How a model that has been told of tools calls one (ToolCallSplitter, tool_calls.h).
+enum class ToolCallForm {
+    none,
+    tagged,  // anywhere in the reply: <tool_call>{"name": ..., "arguments": {...}}</tool_call>
+    bare,    // the reply is {"name": ..., "parameters": {...}}
+};
+
 struct Message {
     std::string role;  // system, user, assistant or tool
     std::string content;
@@ -24,18 +31,31 @@ struct Message {
 };
 
 struct RenderOptions {
-    bool generationPrompt = true;      // whether the text ends with the beginning of the answer
-    bool thinking = true;              // false: the answer begins behind empty thoughts, if the template can do that
-    std::vector<std::string> tools{};  // functions that the model may call, each as JSON
+    bool generationPrompt = true;       // whether the text ends with the beginning of the answer
+    bool thinking = true;               // false: the answer begins behind empty thoughts, if the template can do that
+    std::vector<std::string> tools{};   // functions that the model may call, each as JSON
+    std::optional<std::string> date{};  // today's, for templates that write it; else what the template says
 };
 
 // A stored template is a program in the language Jinja, which is not interpreted here: the templates below are known by
-// their text, and others are refused. All of them are forms of ChatML: <|im_start|>ROLE\nCONTENT<|im_end|>\n.
+// their text, and others are refused. Forms of ChatML, <|im_start|>ROLE\nCONTENT<|im_end|>\n:
 //   qwen3           thoughts between <think> and </think>, left out of all turns before the last question; tools
 //   qwen3-thinking  the same, but the answer always begins inside of thoughts (Qwen3-...-Thinking-2507)
 //   qwen3-instruct  the same, and the answer has no thoughts (Qwen3-...-Instruct-2507)
 //   qwen2.5         a system message of its own where the conversation has none; tools
 //   chatml          nothing else, but for a system message where the template has one
+// Llama's, BOS and then <|start_header_id|>ROLE<|end_header_id|>\n\nCONTENT<|eot_id|>, without white space around the
+// content:
+//   llama3          Llama 3 Instruct
+//   llama3-first    the same as first published: the text always ends with the beginning of the answer
+//   llama3.1        Llama 3.1 and 3.3 Instruct: two dates in the system message, today's being 26 Jul 2024; tools,
+//   which
+//                   go into the first message behind it
+//   llama3.2        Llama 3.2 Instruct (1B and 3B): the same, and today is today
+// Gemma's, BOS and then <start_of_turn>ROLE\nCONTENT<end_of_turn>\n, where user and assistant (called model) take
+// turns; without white space around the content:
+//   gemma2          Gemma 1 and 2, which have no system message
+//   gemma3          Gemma 3: the system message, as it is, and an empty line begin the first user turn
 class ChatTemplate {
   public:
     // Throws UnsupportedError for a name that is not one of names().
@@ -48,26 +68,30 @@ class ChatTemplate {
     // Whether the answer may have thoughts, and whether RenderOptions::thinking can keep it from them.
     bool thinks() const;
     bool canSkipThinking() const;
+    ToolCallForm toolCallForm() const;
 
     // The prompt, in parts: what the template writes is to be parsed for markers, what stands in messages and tools is
     // not, so that no message can end its own turn or begin another's. Joined, the parts are what Jinja makes of the
     // template, byte for byte.
-    // ValueError: no messages, a role that is none of the four, JSON that is none. UnsupportedError: tools or calls
-    // with a template that knows nothing of them.
+    // What the template's bos_token writes becomes the one BOS of the prompt: encode() the parts and add nothing.
+    // ValueError: no messages, a role that is none of the four, roles in an order that the template refuses, JSON that
+    // is none. UnsupportedError: tools, calls or a system message with a template that knows nothing of them.
     std::vector<TextPart> render(std::span<const Message> messages, const RenderOptions& options = {}) const;
 
   private:
+    friend ChatTemplate chatTemplateOf(const Vocabulary&, const std::optional<std::string>&);
     struct Form;
     static std::span<const Form> forms();
+    void checkMarkers(const Vocabulary& vocabulary) const;
 
     const Form* form_ = nullptr;
     std::optional<std::string> system_;  // the template's own system message
+    std::string bos_;                    // what its bos_token says
 };
 
-// The template of a vocabulary's file, or the one with a name. A file without a template gets chatml if it has the
-// tokens
-// <|im_start|> and <|im_end|>. UnsupportedError: a template that is not known, or tokens that it needs and the
-// vocabulary lacks; the text says how to choose another.
+// The template of a vocabulary's file, or the one with a name, writing the vocabulary's own BOS. A file without a
+// template gets chatml if it has the tokens <|im_start|> and <|im_end|>. UnsupportedError: a template that is not
+// known, or tokens that it needs and the vocabulary lacks; the text says how to choose another.
 ChatTemplate chatTemplateOf(const Vocabulary& vocabulary, const std::optional<std::string>& name = std::nullopt);
 
 }  // namespace axial::llm

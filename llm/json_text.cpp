@@ -40,16 +40,20 @@ void appendNumber(std::string& text, double value) {
     if (plain.find('.') == plain.npos) text += ".0";
 }
 
-void append(std::string& text, const Json& value) {
+// `newLine`, if it is not empty, ends a line and indents the next as deep as the value stands.
+void append(std::string& text, const Json& value, const std::string& newLine) {
     if (value.is_object() || value.is_array()) {
+        const std::string inner = newLine.empty() || value.empty() ? "" : newLine + "    ";
         text += value.is_object() ? '{' : '[';
         bool first = true;
         for (const auto& [key, part] : value.items()) {
-            if (!first) text += ", ";
+            if (!first) text += newLine.empty() ? ", " : ",";
             first = false;
+            text += inner;
             if (value.is_object()) text += Json(key).dump() + ": ";
-            append(text, part);
+            append(text, part, inner);
         }
+        if (!value.empty()) text += newLine;
         text += value.is_object() ? '}' : ']';
     } else if (value.is_number_float()) {
         appendNumber(text, value.get<double>());
@@ -61,9 +65,17 @@ void append(std::string& text, const Json& value) {
 
 std::string spacedJson(std::string_view json) {
     std::string text;
-    append(text, parsed(json));
+    append(text, parsed(json), "");
     return text;
 }
+
+std::string indentedJson(std::string_view json) {
+    std::string text;
+    append(text, parsed(json), "\n");
+    return text;
+}
+
+std::string quotedJson(std::string_view text) { return Json(replaceInvalidUtf8(text)).dump(); }
 
 std::optional<std::string> jsonString(std::string_view json) {
     const Json value = parsed(json);

@@ -11,6 +11,12 @@ namespace axial::llm {
 // nested more than 200 deep.
 std::string spacedJson(std::string_view json);
 
+// The same with indent=4: each part of an object or a list on a line of its own.
+std::string indentedJson(std::string_view json);
+
+// A text as a JSON string, spelled as above. Bytes that are not UTF-8 become U+FFFD.
+std::string quotedJson(std::string_view text);
+
 // What a JSON string says; nothing for any other value. ValueError: no JSON.
 std::optional<std::string> jsonString(std::string_view json);
 

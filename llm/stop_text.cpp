@@ -6,16 +6,12 @@
 #include "axial/tensor/error.h"
 
 namespace axial::llm {
-namespace {
 
-// The length of the longest end of `text` that is a start of `stop`, but not all of it.
-std::size_t startAtEnd(std::string_view text, std::string_view stop) {
-    for (std::size_t length = std::min(text.size(), stop.size() - 1); length > 0; --length)
-        if (text.substr(text.size() - length) == stop.substr(0, length)) return length;
+std::size_t startAtEnd(std::string_view text, std::string_view whole) {
+    for (std::size_t length = std::min(text.size(), whole.size() - 1); length > 0; --length)
+        if (text.substr(text.size() - length) == whole.substr(0, length)) return length;
     return 0;
 }
-
-}  // namespace
 
 StopText::StopText(std::vector<std::string> stops) : stops_(std::move(stops)) {
     for (const std::string& stop : stops_)

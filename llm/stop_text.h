@@ -1,10 +1,14 @@
 // Stop strings in a stream of text: nothing that may be the start of one is shown before it is known not to be.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace axial::llm {
+
+// The length of the longest end of `text` that is a start of `whole`, but not all of it.
+std::size_t startAtEnd(std::string_view text, std::string_view whole);
 
 class StopText {
   public:

@@ -115,6 +115,23 @@ bool isWhiteSpace(char32_t c) {
            (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
+std::string_view trimmed(std::string_view text) {
+    const auto blank = [](char32_t c) { return isWhiteSpace(c) || (c >= 0x1C && c <= 0x1F); };
+    while (!text.empty()) {
+        const Utf8Step first = firstCharacter(text);
+        if (!blank(first.codePoint)) break;
+        text.remove_prefix(first.length);
+    }
+    while (!text.empty()) {
+        std::size_t last = text.size() - 1;
+        while (last > 0 && text.size() - last < 4 && (static_cast<unsigned char>(text[last]) & 0xC0) == 0x80) --last;
+        const Utf8Step step = firstCharacter(text.substr(last));
+        if (!blank(step.codePoint) || last + step.length != text.size()) break;
+        text.remove_suffix(step.length);
+    }
+    return text;
+}
+
 // utf8proc's own pass over a whole text sorts combining marks by repeated swaps, which takes quadratic time on a long
 // run of marks. So the steps are taken one by one: decompose, sort each run of marks, compose.
 std::string normalizeNfc(std::string_view text) {

@@ -32,6 +32,10 @@ void appendUtf8(std::string& text, char32_t codePoint);
 // White_Space of the Unicode Character Database, as the regular expressions' \s understands it.
 bool isWhiteSpace(char32_t codePoint);
 
+// A text without the white space at its ends, as Python's str.strip() and so Jinja's trim take it: White_Space and the
+// separators U+001C to U+001F.
+std::string_view trimmed(std::string_view text);
+
 // Normalization Form C (Unicode Standard Annex 15) of well-formed UTF-8, in time O(n log n) for any input.
 std::string normalizeNfc(std::string_view text);
 

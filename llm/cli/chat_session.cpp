@@ -28,7 +28,7 @@ bool opensThoughts(const std::vector<llm::TextPart>& prompt) {
 ChatSession::ChatSession(const llm::LoadedModel& loaded, const Options& options)
     : loaded_(loaded),
       options_(options),
-      template_(llm::chatTemplateOf(loaded.tokenizer->vocabulary(), options.chatTemplate)),
+      template_(openTemplate(loaded.tokenizer->vocabulary(), options)),
       engine_(makeEngine(loaded, options)),
       conversation_(engine_,
                     engine_.makeCache(contextSize(loaded.model->hyperparameters(), options), cacheFormat(options))),
@@ -95,7 +95,8 @@ llm::Reply ChatSession::regenerate() {
 }
 
 llm::Reply ChatSession::answer() {
-    const std::vector<llm::TextPart> parts = template_.render(messages_, {.thinking = !options_.noThink});
+    const std::vector<llm::TextPart> parts =
+        template_.render(messages_, {.thinking = !options_.noThink, .date = options_.date});
     const std::vector<llm::TokenId> prompt = loaded_.tokenizer->encode(parts);
     const llm::ReplyOptions replyOptions = replyOptionsIn(options_, loaded_.tokenizer->vocabulary().endOfGeneration);
     if (options_.verbose)

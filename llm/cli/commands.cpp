@@ -14,6 +14,8 @@ std::span<const Command> allCommands() {
         {info, "info", "axial info [MODEL] [--tensors] [-o json]",
          "Show what a model file holds: hyperparameters with their named axes, parameters, formats, memory, tokenizer.",
          runInfo},
+        {render, "render", "axial render [-m MODEL] -f MESSAGES.json",
+         "Write the prompt that the model's chat template makes of a conversation, byte for byte.", runRender},
         {tokenize, "tokenize", "axial tokenize [-m MODEL] [-p TEXT | -f FILE]",
          "Show the token ids of a text, taken byte for byte from -p, -f or stdin.", runTokenize},
         {detokenize, "detokenize", "axial detokenize [-m MODEL] [--ids IDS | -f FILE]",

@@ -10,6 +10,7 @@ namespace axial::cli {
 int runChat(const Options&);
 int runGenerate(const Options&);
 int runInfo(const Options&);
+int runRender(const Options&);
 int runTokenize(const Options&);
 int runDetokenize(const Options&);
 int runLogits(const Options&);

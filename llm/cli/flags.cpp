@@ -4,7 +4,7 @@ namespace axial::cli {
 namespace {
 
 constexpr double maxWhole = 9e15, maxSize = 1 << 24;
-constexpr unsigned replies = chat | generate, computes = replies | logits, everywhere = 127;
+constexpr unsigned replies = chat | generate, computes = replies | logits, everywhere = 127 | render;
 constexpr std::string_view cacheTypes = "f32,f16,q8_0";
 
 constexpr Values from(double least, double most) { return {.least = least, .most = most}; }
@@ -59,15 +59,23 @@ const Flag flags[] = {
     {chat, "Text", "-sys,--system-prompt", "TEXT", "the system message: what the model is to be and do",
      &Options::system},
     {chat, "Text", "-sysf,--system-prompt-file", "FILE", "the system message from a file", &Options::systemFile},
-    {chat, "Text", "--chat-template", "NAME", "qwen3, qwen2.5 or chatml, instead of the template that the file has",
+    {render, "Text", "-f,--file", "FILE",
+     "the conversation as JSON, {\"messages\": [...], \"tools\": [...]} or the list of messages alone; \"-\" is stdin",
+     &Options::file},
+    {chat | render, "Text", "--chat-template", "NAME",
+     "qwen3, qwen2.5, chatml, llama3.2, gemma3, ..., instead of the template that the file has",
      &Options::chatTemplate},
+    {chat | render, "Text", "--date", "TEXT", "what a template that writes today's date shall write: \"26 Jul 2024\"",
+     &Options::date},
+    {render, "Text", "--no-generation-prompt", "", "end behind the last message, not with the beginning of an answer",
+     &Options::noGenerationPrompt},
     {tokenize, "Text", "--no-special", "", "read markers such as <|im_end|> in the text as plain text",
      &Options::noSpecial},
 
     {replies, "Reply", "-n,--predict", "N", "at most N tokens of reply; -1: until the model ends it", &Options::predict,
      from(-1, maxWhole)},
     {replies, "Reply", "--stop", "TEXT", "end the reply before this text; may be given several times", &Options::stop},
-    {chat, "Reply", "--no-think", "", "answer without thinking first", &Options::noThink},
+    {chat | render, "Reply", "--no-think", "", "answer without thinking first", &Options::noThink},
     {chat, "Reply", "--hide-thinking", "", "do not show the thoughts on a terminal", &Options::hideThinking},
     {chat, "Reply", "--show-thinking", "", "write the thoughts to a pipe or file, too", &Options::showThinking},
 

@@ -22,6 +22,7 @@ enum : unsigned {
     logits = 32,
     bench = 64,
     opbench = 128,
+    render = 256,
 };
 
 // Where a flag's value goes; a bool is a switch without a value, a vector takes the flag several times.

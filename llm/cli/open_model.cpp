@@ -23,6 +23,14 @@ llm::Tokenizer openTokenizer(const Options& options) {
     return llm::Tokenizer(openFile(options.model).vocabulary(pre));
 }
 
+llm::ChatTemplate openTemplate(const llm::Vocabulary& vocabulary, const Options& options) {
+    llm::ChatTemplate chosen = llm::chatTemplateOf(vocabulary, options.chatTemplate);
+    if (!options.quiet && !options.chatTemplate && !vocabulary.chatTemplate)
+        note("note: " + vocabulary.source + " has no chat template; " + std::string(chosen.name()) +
+             " is used, for which it has the tokens\n");
+    return chosen;
+}
+
 llm::LoadedModel openModel(const std::string& path, const Options& options) {
     ProgressBar bar("loading " + (path.empty() ? "the bundled model" : std::filesystem::path(path).filename().string()),
                     !options.quiet);

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "axial/llm/chat_template.h"
 #include "axial/llm/load.h"
 #include "axial/llm/tokenizer.h"
 #include "axial/ops/activations.h"
@@ -16,6 +17,8 @@ namespace axial::cli {
 llm::ModelFile openFile(const std::string& path);
 // Its tokenizer. All that tokenize and detokenize need.
 llm::Tokenizer openTokenizer(const Options& options);
+// The chat template that --chat-template names or the model has; says so if it is only guessed from the model's tokens.
+llm::ChatTemplate openTemplate(const llm::Vocabulary& vocabulary, const Options& options);
 // Everything, with a progress bar.
 llm::LoadedModel openModel(const std::string& path, const Options& options);
 

@@ -20,7 +20,8 @@ struct Options {
     // Text in.
     std::optional<std::string> prompt, file;
     std::optional<std::string> system, systemFile;
-    std::optional<std::string> chatTemplate;
+    std::optional<std::string> chatTemplate, date;
+    bool noGenerationPrompt = false;
     std::optional<std::string> ids;
     bool noSpecial = false;
 
