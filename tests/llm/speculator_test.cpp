@@ -130,6 +130,12 @@ TEST_CASE("the longest match wins, and the conversation's of two that are as lon
     CHECK(draftBehind({3, 4}, {{0, 3, 4, 5}}) == Tokens{5});
 }
 
+TEST_CASE("what followed most often follows, of two as frequent the more recent, and nothing if there are three") {
+    CHECK(draftBehind({1, 2, 5, 1, 3, 6, 1}) == Tokens{3, 6, 1, 3, 6, 1, 3, 6});
+    CHECK(draftBehind({1, 2, 5, 1, 2, 6, 1, 3, 7, 1}) == Tokens{2, 6, 1, 2, 6, 1, 2, 6});
+    CHECK(draftBehind({1, 2, 5, 1, 3, 6, 1, 4, 7, 1}).empty());
+}
+
 TEST_CASE("at most eight references, and each of them is one") {
     Speculator speculator;
     const auto text = std::make_shared<const ReferenceText>(Tokens{1, 2, 3});
