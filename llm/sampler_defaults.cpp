@@ -54,6 +54,7 @@ SamplerSettings advisedSampling(const std::filesystem::path& generationConfig, b
     number("top_k", s.topK);
     number("top_p", s.topP);
     number("min_p", s.minP);
+    number("typical_p", s.typicalP);
     number("repetition_penalty", s.penalties.repeat);
     if (const auto sample = json.find("do_sample"); sample != json.end() && *sample == false) s.temperature = 0;
     return s;

@@ -88,6 +88,11 @@ const Flag flags[] = {
      &Options::topP, from(0, 1)},
     {replies, "Sampling", "--min-p", "P", "leave out tokens less probable than P times the best; 0: none",
      &Options::minP, from(0, 1)},
+    {replies, "Sampling", "--typical", "P",
+     "locally typical sampling: choose among the tokens whose surprise is nearest to the expected one and that "
+     "together "
+     "have this probability (default 1: all)",
+     &Options::typicalP, from(0, 1)},
     {replies, "Sampling", "--repeat-penalty", "X",
      "make tokens of the recent past X times less likely (default 1: "
      "off)",
@@ -103,7 +108,8 @@ const Flag flags[] = {
     {replies, "Sampling", "--logit-bias", "ID+X",
      "add X to a token's logit: 42+1.5 or 42-inf; may be given several times", &Options::logitBias},
     {replies, "Sampling", "--temp-last", "",
-     "apply the temperature after top-k, top-p and min-p, as llama.cpp does, not between top-k and top-p",
+     "choose by top-k, typical, top-p, min-p and temperature in this order, as llama.cpp does, not by top-k, "
+     "temperature, top-p, min-p, typical",
      &Options::temperatureLast},
 
     {logits, "Output", "--all", "", "the logits of all positions, not of the last alone", &Options::all},

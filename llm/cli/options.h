@@ -31,7 +31,7 @@ struct Options {
     bool noThink = false, hideThinking = false, showThinking = false;
 
     // Sampling; none: the model's advice.
-    std::optional<double> temperature, topP, minP, repeatPenalty, presencePenalty, frequencyPenalty;
+    std::optional<double> temperature, topP, minP, typicalP, repeatPenalty, presencePenalty, frequencyPenalty;
     std::optional<std::int64_t> topK, repeatLastN;
     std::int64_t seed = -1;
     std::vector<std::string> logitBias;

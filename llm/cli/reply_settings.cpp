@@ -35,6 +35,7 @@ llm::SamplerSettings samplingIn(const Options& options, const llm::ModelFile& fi
     s.topK = options.topK.value_or(s.topK);
     s.topP = options.topP.value_or(s.topP);
     s.minP = options.minP.value_or(s.minP);
+    s.typicalP = options.typicalP.value_or(s.typicalP);
     s.penalties.repeat = options.repeatPenalty.value_or(s.penalties.repeat);
     s.penalties.window = options.repeatLastN.value_or(s.penalties.window);
     s.penalties.presence = options.presencePenalty.value_or(s.penalties.presence);
@@ -46,14 +47,17 @@ llm::SamplerSettings samplingIn(const Options& options, const llm::ModelFile& fi
 }
 
 std::string described(const llm::SamplerSettings& s) {
-    if (s.temperature <= 0) return "greedy";
-    std::string text = "temp " + number(s.temperature) + ", top-k " + std::to_string(s.topK) + ", top-p " +
-                       number(s.topP) + ", min-p " + number(s.minP);
+    const bool greedy = s.temperature <= 0;
+    std::string text = greedy ? "greedy"
+                              : "temp " + number(s.temperature) + ", top-k " + std::to_string(s.topK) + ", top-p " +
+                                    number(s.topP) + ", min-p " + number(s.minP);
+    if (!greedy && s.typicalP < 1) text += ", typical " + number(s.typicalP);
     if (s.penalties.active())
         text += ", repeat-penalty " + number(s.penalties.repeat) + ", presence-penalty " +
                 number(s.penalties.presence) + ", frequency-penalty " + number(s.penalties.frequency) +
                 " over the last " + std::to_string(s.penalties.window);
-    if (s.order == llm::TemperatureOrder::last) text += ", temperature last";
+    if (!s.bias.empty()) text += ", logit-bias on " + std::to_string(s.bias.size());
+    if (!greedy && s.order == llm::TemperatureOrder::last) text += ", temperature last";
     return text;
 }
 

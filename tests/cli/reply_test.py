@@ -117,6 +117,19 @@ class Chat(unittest.TestCase):
         self.assertIn("temp 0.6, top-k 20, top-p 0.95", axial(*ask).err)
         self.assertIn("temp 0.7, top-k 20, top-p 0.8", axial(*ask, "--no-think").err)
         self.assertIn("temp 0.1, top-k 20", axial(*ask, "--temp", "0.1").err)
+        self.assertNotIn("typical", axial(*ask).err)
+        self.assertIn("min-p 0, typical 0.9, temperature last", axial(*ask, "--typical", "0.9", "--temp-last").err)
+        self.assertIn("greedy, repeat-penalty 1.2", axial(*ask, "--temp", "0", "--repeat-penalty", "1.2").err)
+        self.assertNotEqual(axial(*ask, "--typical", "1.5").code, 0)
+
+    def test_typical(self):
+        # So little probability that one token has it: the most typical, whatever the seed, and not the best.
+        ask = ["generate", "-m", oracle("models", "tiny-qwen3-Q8_0.gguf"), "-p", "ab", "-n", "12", "-q", "--temp", "1",
+               "--top-k", "0", "--top-p", "1"]
+        texts = {axial(*ask, "--typical", "0", "-s", seed).out for seed in ("1", "2", "3")}
+        self.assertEqual(len(texts), 1)
+        self.assertNotIn(axial(*ask, "--temp", "0").out, texts)
+        self.assertNotEqual(axial(*ask, "-s", "1").out, axial(*ask, "-s", "2").out)
 
     def test_a_message_cannot_forge_a_turn(self):
         """CHAT-06 of the public bug reports."""

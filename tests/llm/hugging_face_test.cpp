@@ -168,12 +168,14 @@ TEST_CASE("hugging face: generation_config.json advises the sampling") {
     copyFolder(oracle::path("models/tiny-qwen2-hf-BF16"), folder);
     const ModelFile plain = ModelFile::open(folder.path());
     CHECK(plain.advisedSampling(true).temperature == 0.6);  // the Qwen3 model card's
-    folder.write("generation_config.json",
-                 R"({"do_sample": true, "temperature": 0.9, "top_k": 7, "top_p": 0.5, "repetition_penalty": 1.1})");
+    folder.write(
+        "generation_config.json",
+        R"({"do_sample": true, "temperature": 0.9, "top_k": 7, "top_p": 0.5, "typical_p": 0.8, "repetition_penalty": 1.1})");
     const SamplerSettings s = plain.advisedSampling(true);
     CHECK(s.temperature == 0.9);
     CHECK(s.topK == 7);
     CHECK(s.topP == 0.5);
+    CHECK(s.typicalP == 0.8);
     CHECK(s.penalties.repeat == 1.1);
     folder.write("generation_config.json", R"({"do_sample": false, "temperature": 0.9})");
     CHECK(plain.advisedSampling(false).temperature == 0);

@@ -192,6 +192,29 @@ TEST_CASE("SAMP-04: NaN and infinite logits") {
     }
 }
 
+TEST_CASE("SAMP-04: an error says how many logits are NaN, which first, and what may be the matter") {
+    const float nan = std::numeric_limits<float>::quiet_NaN(), forbidden = -std::numeric_limits<float>::infinity();
+    for (const double temperature : {0.0, 1.0})
+        for (const std::int64_t k : {0, 2}) {
+            SamplerSettings s;
+            s.temperature = temperature;
+            s.topK = k;
+            Sampler sampler(s);
+            CHECK_THROWS_WITH_AS(sampler.next(std::vector<float>{forbidden, nan, nan}, {}),
+                                 "sampler: no token can be chosen: 2 of 3 logits are NaN, that of token 1 first, and "
+                                 "the others minus infinity. The model's weights are broken: fetch or convert the file "
+                                 "again",
+                                 ValueError);
+            CHECK_THROWS_WITH_AS(sampler.next(std::vector<float>{forbidden, forbidden}, {}),
+                                 "sampler: no token can be chosen: all 2 logits are minus infinity. Every token is "
+                                 "forbidden: loosen the grammar or other logit processor, or the logit bias",
+                                 ValueError);
+            CHECK_THROWS_AS(sampler.next({}, {}), ValueError);
+            CHECK(sampler.choices() == 0);
+            CHECK(sampler.next(std::vector<float>{nan, nan, -3}, {}) == 2);  // the server goes on
+        }
+}
+
 TEST_CASE("sampler: plus infinity wins at any temperature, and two of them share") {
     const float inf = std::numeric_limits<float>::infinity();
     SamplerSettings s;
@@ -217,6 +240,11 @@ TEST_CASE("SAMP-05: a seed repeats its text, another seed or none gives another"
     CHECK(text(7) == text(7));
     CHECK(text(7) != text(8));
     CHECK(text(std::nullopt) != text(std::nullopt));
+    // Several replies with one seed: the first is that of the seed alone, the others are others.
+    CHECK(seedOf(7, 0) == 7);
+    CHECK(text(seedOf(7, 1)) != text(7));
+    CHECK(text(seedOf(7, 1)) != text(seedOf(7, 2)));
+    CHECK(text(seedOf(7, 1)) != text(seedOf(8, 1)));
 }
 
 TEST_CASE("sampler: one number of the stream a token, whatever the settings") {
@@ -337,6 +365,7 @@ TEST_CASE("sampler: settings that mean nothing are refused") {
     CHECK_THROWS_AS(with([&](auto& s) { s.temperature = nan; }), ValueError);
     CHECK_THROWS_AS(with([&](auto& s) { s.topP = nan; }), ValueError);
     CHECK_THROWS_AS(with([&](auto& s) { s.minP = nan; }), ValueError);
+    CHECK_THROWS_AS(with([&](auto& s) { s.typicalP = nan; }), ValueError);
     CHECK_THROWS_AS(with([&](auto& s) { s.penalties.repeat = 0; }), ValueError);
     CHECK_THROWS_AS(with([&](auto& s) { s.penalties.presence = nan; }), ValueError);
     CHECK_THROWS_AS(with([&](auto& s) { s.bias = {{0, std::numeric_limits<float>::quiet_NaN()}}; }), ValueError);
