@@ -27,11 +27,9 @@ HWY_EXPORT(targetName);
 using kernels::IntegerUnit;
 namespace {
 
-constexpr std::pair<IntegerUnit, std::string_view> units[] = {{IntegerUnit::amx, "+AMX"},
-                                                              {IntegerUnit::vnni, "+VNNI"},
-                                                              {IntegerUnit::avxVnni, "+VNNI"},
-                                                              {IntegerUnit::dotprod, "+DOT"},
-                                                              {IntegerUnit::portable, ""}};
+constexpr std::pair<IntegerUnit, std::string_view> units[] = {
+    {IntegerUnit::amx, "+AMX"},   {IntegerUnit::vnni, "+VNNI"},   {IntegerUnit::avxVnni, "+VNNI"},
+    {IntegerUnit::i8mm, "+I8MM"}, {IntegerUnit::dotprod, "+DOT"}, {IntegerUnit::portable, ""}};
 
 void use(std::int64_t target, IntegerUnit most) {
     hwy::SetSupportedTargetsForTest(target);

@@ -7,8 +7,8 @@
 namespace axial {
 
 // The instruction set that the kernels use: Highway's name for it ("AVX2", "SSE4", "SCALAR"), and behind a + the unit
-// beyond it that integer products are computed with, if there is one: "NEON+DOT",
-// "AVX2+VNNI", "AVX3+VNNI", "AVX3+AMX".
+// beyond it that integer products are computed with, if there is one: "NEON+DOT", "NEON+I8MM", "AVX2+VNNI",
+// "AVX3+VNNI", "AVX3+AMX".
 std::string instructionSet();
 
 // All that this machine can run, the one used by default first.

@@ -242,6 +242,7 @@ constexpr std::size_t manyRows = 8;
 
 IntegerUnit integerUnit() noexcept {
     const std::int64_t target = HWY_DYNAMIC_DISPATCH(Target)();
+    if (limit >= IntegerUnit::i8mm && hasI8mm()) return IntegerUnit::i8mm;
     if (limit >= IntegerUnit::dotprod && hasDotprod()) return IntegerUnit::dotprod;
     if (target == HWY_AVX2 && limit >= IntegerUnit::avxVnni && hasAvxVnni()) return IntegerUnit::avxVnni;
     if (target != HWY_AVX3 || limit < IntegerUnit::vnni || !hasVnni()) return IntegerUnit::portable;
@@ -271,6 +272,7 @@ bool dotBlocks(const BlockProduct& product) noexcept {
     const IntegerUnit unit = integerUnit();
     if (unit == IntegerUnit::portable) return dotBlocksTurned(product);
     if (unit == IntegerUnit::dotprod) return dotBlocksDotprod(product);
+    if (unit == IntegerUnit::i8mm) return dotBlocksI8mm(product);
     if (unit == IntegerUnit::avxVnni) return dotBlocksAvxVnni(product);
     return product.m <= 5 && dotBlocksVnni(product);
 }

@@ -63,10 +63,10 @@ bool tilesWanted(std::size_t m, CodeForm) noexcept;
 std::size_t tileBytes(const QuantisedRow&) noexcept;  // of 16 rows, or of the rest
 void packTiles(const QuantisedRow&, const std::byte* rows, std::size_t m, std::byte* tiles) noexcept;
 
-// Instructions beyond Highway's that the integer products can be computed with: dotprod where Highway's choice is NEON,
-// avxVnni (256 bits) where it is AVX2, vnni (512 bits) and amx where it is AVX3. Superblocks apart, all give the same
-// bits as none.
-enum class IntegerUnit : std::uint8_t { portable, dotprod, avxVnni, vnni, amx };
+// Instructions beyond Highway's that the integer products can be computed with: dotprod and i8mm where Highway's choice
+// is NEON, avxVnni (256 bits) where it is AVX2, vnni (512 bits) and amx where it is AVX3. Superblocks apart, all give
+// the same bits as none.
+enum class IntegerUnit : std::uint8_t { portable, dotprod, i8mm, avxVnni, vnni, amx };
 // The best that this machine has and that is not above the limit.
 IntegerUnit integerUnit() noexcept;
 // For tests and measurements, not for concurrent use: nothing above `most` is used from now on.

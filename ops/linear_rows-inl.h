@@ -39,8 +39,8 @@ struct Activated {
     }
 };
 
-// How codes are multiplied with activations: by instructions that every set has. Another way is in
-// linear_rows_avx_vnni.cpp.
+// How codes are multiplied with activations: by instructions that every set has. Other ways are in
+// linear_rows_avx_vnni.cpp and linear_rows_dotprod.cpp.
 struct Madd {
     // Whether codes of a format meet the activations as words.
     template <class F>
@@ -98,6 +98,56 @@ struct Madd {
                 }
             }
         }
+    }
+};
+
+// The same by an instruction that adds four products of bytes to each dword: By::Add(sum, codes, activations).
+// By::Code is Code of a format as that takes it, and By::corrected whether it still is too large by F::zero.
+template <class By>
+struct FourBytes {
+    template <class F>
+    static constexpr bool words = false;
+    template <class F, int planes, int count>
+    static HWY_INLINE void Sums(const VI* v, const Activated& x, int g, VI* sum) {
+        const DI d;
+        VI high[count];
+        AXIAL_UNROLL
+        for (int i = 0; i < count; ++i) {
+            sum[i] = By::template corrected<F> ? hn::Set(d, x.correction[g + i]) : hn::Zero(d);
+            high[i] = hn::Zero(d);
+        }
+        AXIAL_UNROLL
+        for (int q = 0; q < F::group / 4; ++q) {
+            AXIAL_UNROLL
+            for (int i = 0; i < count; ++i) {
+                const VI code = By::template Code<F>(v, g + i, q);
+                const int at = (g + i) * F::group + 4 * q;
+                if (planes == 2) {
+                    high[i] = By::Add(high[i], code, Four(x.codes + at));
+                    sum[i] = By::Add(sum[i], code, Four(x.low + at));
+                } else {
+                    sum[i] = By::Add(sum[i], code, Four(x.codes + at));
+                }
+            }
+        }
+        if (planes == 2) {
+            AXIAL_UNROLL
+            for (int i = 0; i < count; ++i) sum[i] = hn::Add(sum[i], Left<8>(high[i]));
+        }
+    }
+};
+
+// For instructions whose operands are both signed: codes of 8 bits without what was added to them, and the others,
+// which have less, as they are.
+struct SignedCodes {
+    template <class F>
+    static constexpr bool corrected = F::largest != 255 && F::zero != 0;
+    template <class F>
+    static HWY_INLINE VI Code(const VI* v, int g, int q) {
+        constexpr bool all = F::largest == 255;
+        static_assert(all ? F::zero == 128 : F::largest <= 127);
+        const VI code = F::Code(v, g, q);
+        return all ? hn::Xor(code, hn::Set(DI(), static_cast<int32_t>(0x80808080u))) : code;
     }
 };
 
@@ -206,6 +256,29 @@ HWY_NOINLINE void Rows(const BlockRows& w, const uint8_t* ahead, size_t k, const
     if (alone) hn::Store(c, f, out);
 }
 
+// All rows of the weights with rows t to t + m - 1 of the activations: rows(w, ahead) puts the products with `lanes`
+// rows into c, a vector for each row of activations.
+template <class G>
+HWY_INLINE void EachRows(const BlockProduct& p, size_t t, size_t m, const float* c, const G& rows) {
+    // The last rows are taken together with some before them; where there are too few in all, one at a time.
+    const bool few = p.rows < lanes;
+    const ptrdiff_t stride = few ? 0 : p.rowBytes;
+    for (size_t done = 0; done < p.rows;) {
+        const size_t j = few || done + lanes <= p.rows ? done : p.rows - lanes, end = j + (few ? 1 : lanes);
+        const uint8_t* first = reinterpret_cast<const uint8_t*>(p.w) + static_cast<ptrdiff_t>(j) * p.rowBytes;
+        rows(BlockRows{first, stride, 3 * stride}, first + static_cast<ptrdiff_t>(end - j) * p.rowBytes);
+        for (size_t i = 0; i < m; ++i) {
+            const auto row = static_cast<ptrdiff_t>(t + i);
+            const float* add = p.add ? p.add + row * p.addStride : nullptr;
+            for (size_t r = done; r < end; ++r) {
+                const float one = c[lanes * i + r - j];
+                p.out[row * p.outStride + static_cast<ptrdiff_t>(r)] = add ? add[r] + one : one;
+            }
+        }
+        done = end;
+    }
+}
+
 template <class F, class Dot>
 bool Product(const BlockProduct& p) {
     if (p.m > Dot::template Few<F>(p.layout->planes)) return false;
@@ -221,24 +294,8 @@ bool Product(const BlockProduct& p) {
         const auto rows = m == 1 ? two ? Rows<F, Dot, 2, own> : Rows<F, Dot, one, own>
                           : two ? Rows<F, Dot, 2, false>
                                  : Rows<F, Dot, one, false>;
-        // The last rows are taken together with some before them; where there are too few in all, one at a time.
-        const bool few = p.rows < lanes;
-        const ptrdiff_t stride = few ? 0 : p.rowBytes;
-        for (size_t done = 0; done < p.rows;) {
-            const size_t j = few || done + lanes <= p.rows ? done : p.rows - lanes, end = j + (few ? 1 : lanes);
-            const uint8_t* first = reinterpret_cast<const uint8_t*>(p.w) + static_cast<ptrdiff_t>(j) * p.rowBytes;
-            rows({first, stride, 3 * stride}, first + static_cast<ptrdiff_t>(end - j) * p.rowBytes, p.layout->k, x, m,
-                 c);
-            for (size_t i = 0; i < m; ++i) {
-                const auto row = static_cast<ptrdiff_t>(t + i);
-                const float* add = p.add ? p.add + row * p.addStride : nullptr;
-                for (size_t r = done; r < end; ++r) {
-                    const float one = c[lanes * i + r - j];
-                    p.out[row * p.outStride + static_cast<ptrdiff_t>(r)] = add ? add[r] + one : one;
-                }
-            }
-            done = end;
-        }
+        EachRows(p, t, m, c,
+                 [&](const BlockRows& w, const uint8_t* ahead) HWY_ATTR { rows(w, ahead, p.layout->k, x, m, c); });
     }
     return true;
 }

@@ -12,42 +12,19 @@
 HWY_BEFORE_NAMESPACE();
 namespace axial::kernels::HWY_NAMESPACE {
 
-// As Madd is, by the products of AVX-VNNI.
-struct Vnni {
-    template <class F>
-    static constexpr bool words = false;
+// By the products of AVX-VNNI.
+struct Vnni : FourBytes<Vnni> {
     template <class F>
     static constexpr size_t Few(size_t planes) {
         return planes == 2 ? 5 : 4;
     }
-    template <class F, int planes, int count>
-    static HWY_INLINE void Sums(const VI* v, const Activated& x, int g, VI* sum) {
-        const DI d;
-        VI high[count];
-        AXIAL_UNROLL
-        for (int i = 0; i < count; ++i) {
-            sum[i] = F::zero != 0 ? hn::Set(d, x.correction[g + i]) : hn::Zero(d);
-            high[i] = hn::Zero(d);
-        }
-        AXIAL_UNROLL
-        for (int q = 0; q < F::group / 4; ++q) {
-            AXIAL_UNROLL
-            for (int i = 0; i < count; ++i) {
-                const VI code = F::Code(v, g + i, q);
-                const int at = (g + i) * F::group + 4 * q;
-                if (planes == 2) {
-                    high[i] = DotBytes(high[i], code, Four(x.codes + at));
-                    sum[i] = DotBytes(sum[i], code, Four(x.low + at));
-                } else {
-                    sum[i] = DotBytes(sum[i], code, Four(x.codes + at));
-                }
-            }
-        }
-        if (planes == 2) {
-            AXIAL_UNROLL
-            for (int i = 0; i < count; ++i) sum[i] = hn::Add(sum[i], Left<8>(high[i]));
-        }
+    template <class F>
+    static constexpr bool corrected = F::zero != 0;
+    template <class F>
+    static HWY_INLINE VI Code(const VI* v, int g, int q) {
+        return F::Code(v, g, q);
     }
+    static HWY_INLINE VI Add(VI sum, VI codes, VI x) { return DotBytes(sum, codes, x); }
 };
 
 bool DotBlocksVnni(const BlockProduct& p) {

@@ -45,6 +45,10 @@ bool packBytesAvxVnni(Format, const std::byte* w, std::ptrdiff_t rowBytes, std::
 // dotBlocks by the dot product instruction of Armv8.2, where the processor has it, for any number of activations.
 bool hasDotprod() noexcept;
 bool dotBlocksDotprod(const BlockProduct&) noexcept;
+// The same by the matrix product instruction of i8mm (Armv8.6) for two rows of activations and two of weights at once;
+// a row of activations alone is left to dotprod, which such a processor has too.
+bool hasI8mm() noexcept;
+bool dotBlocksI8mm(const BlockProduct&) noexcept;
 // What AVX2 has for it, for AVX3.
 bool dotBlocksAVX2(const BlockProduct&) noexcept;
 bool packBlocksAVX2(Format, const std::uint8_t* w, std::ptrdiff_t rowBytes, const QuantisedRow&,

@@ -8,14 +8,18 @@
 
 namespace axial {
 
-// Every instruction set, and where there is one, the unit beyond it.
+// The units beyond an instruction set, each of which belongs to one.
+constexpr kernels::IntegerUnit unitsBeyond[] = {kernels::IntegerUnit::dotprod, kernels::IntegerUnit::i8mm,
+                                                kernels::IntegerUnit::avxVnni, kernels::IntegerUnit::vnni,
+                                                kernels::IntegerUnit::amx};
+
+// Every instruction set, and where there are some, the units beyond it.
 template <class F>
 void forEachUnit(F f) {
     forEachTarget([&](const char* target) {
         kernels::limitIntegerUnit(kernels::IntegerUnit::portable);
         f(std::string(target));
-        for (const auto unit : {kernels::IntegerUnit::dotprod, kernels::IntegerUnit::avxVnni,
-                                kernels::IntegerUnit::vnni, kernels::IntegerUnit::amx}) {
+        for (const auto unit : unitsBeyond) {
             kernels::limitIntegerUnit(unit);
             if (kernels::integerUnit() == unit) f(instructionSet());
         }

@@ -404,8 +404,7 @@ TEST_CASE("dotCodes: the units beyond an instruction set give its bits") {
                         const auto x = randomFloats(m * k, 32);
                         kernels::limitIntegerUnit(kernels::IntegerUnit::portable);
                         const auto portable = product(info.format, bytes, n, x, m, k);
-                        for (const auto unit : {kernels::IntegerUnit::dotprod, kernels::IntegerUnit::avxVnni,
-                                                kernels::IntegerUnit::vnni, kernels::IntegerUnit::amx}) {
+                        for (const auto unit : unitsBeyond) {
                             CAPTURE(static_cast<int>(unit));
                             kernels::limitIntegerUnit(unit);
                             if (kernels::integerUnit() != unit) continue;  // belongs to another instruction set
