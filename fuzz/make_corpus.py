@@ -6,6 +6,7 @@ import json
 import os
 import struct
 import sys
+import zlib
 
 FIXED = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 STRING, ARRAY = 8, 9
@@ -54,6 +55,24 @@ def conversation(case, as_json):
     return bytes([bits]) + "\0".join([messages] + tools).encode("utf-8", "surrogatepass")
 
 
+def saved_cache(keys, values, positions, bytes_of_position):
+    """The content of a cache file for the model of cache_fuzz.cpp."""
+    head = struct.pack("<QI4sIIQQQQ", 0x0123456789ABCDEF, 4, b"fuzz", keys, values, 2, 1, 32, positions)
+    return head + struct.pack(f"<{positions}i", *range(positions)) + bytes(positions * bytes_of_position)
+
+
+def checked_file(content):
+    """Content in the frame that llm/checked_file.h describes."""
+    piece = 65532
+    pieces = [content[at:at + piece] for at in range(0, len(content), piece)]
+    start = b"AXIALKVC" + struct.pack("<IQ", 1, 24 + len(content) + 4 * len(pieces))
+    file, checksum = b"", 0
+    for part in [start] + pieces:
+        checksum = zlib.crc32(struct.pack("<I", checksum) + part)
+        file += part + struct.pack("<I", checksum)
+    return file
+
+
 def read(path):
     with open(path, "rb") as f:
         return f.read()
@@ -85,6 +104,10 @@ def main():
     entries = {"a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "b": {"dtype": "BF16", "shape": [4], "data_offsets": [24, 32]}}
     header = json.dumps({"__metadata__": {"format": "pt"}, **entries}).encode()
     save("safetensors", "two", struct.pack("<Q", len(header)) + header + bytes(range(32)))
+    for name, cache in (("f16", saved_cache(1, 1, 3, 256)), ("mixed", saved_cache(8, 0, 2, 2 * (34 + 128))),
+                        ("long", saved_cache(1, 1, 250, 256)), ("empty", saved_cache(0, 0, 0, 0))):
+        save("cache", "content-" + name, b"\x01" + cache)
+        save("cache", "file-" + name, b"\x00" + checked_file(cache))
     if not os.path.isdir(oracle):
         return
 

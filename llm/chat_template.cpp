@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "axial/llm/chat_forms.h"
+#include "axial/llm/fnv1a.h"
 #include "axial/llm/unicode.h"
 #include "axial/tensor/error.h"
 
@@ -20,13 +21,6 @@ struct ChatTemplate::Form {
 };
 
 namespace {
-// FNV-1a (Fowler, Noll and Vo), 64 bits.
-std::uint64_t fingerprint(std::string_view text) {
-    std::uint64_t hash = 0xCBF29CE484222325u;
-    for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3u;
-    return hash;
-}
-
 // Templates differ in what makes no difference: a line feed in a string is spelled \n or is one, and there may be a few
 // at the end, or before a first tag that removes them.
 std::string unified(std::string_view text) {
@@ -167,7 +161,7 @@ ChatTemplate::ChatTemplate(std::string_view name) {
 
 ChatTemplate ChatTemplate::ofText(std::string_view text) {
     const std::string one = unified(text);
-    const std::uint64_t hash = fingerprint(one);
+    const std::uint64_t hash = Fnv1a().add(one).value();
     for (const KnownText& known : knownTexts) {
         if (known.fingerprint == hash) return ChatTemplate(known.form);
     }

@@ -2,9 +2,9 @@
 
 namespace axial::llm {
 
-KvCache Model::makeCache(std::size_t capacity, Format format) const {
+KvCache Model::makeCache(std::size_t capacity, CacheFormats formats) const {
     const Hyperparameters& h = hyperparameters();
-    return KvCache(h.layers, kvHead(h.kvHeads), channel(h.channels), capacity, format);
+    return KvCache(h.layers, kvHead(h.kvHeads), channel(h.channels), capacity, formats);
 }
 
 Logits Model::forward(KvCache& cache, std::span<const TokenId> tokens, LogitsOf which) const {

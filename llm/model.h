@@ -32,8 +32,8 @@ class Model {
     virtual ~Model() = default;
 
     virtual const Hyperparameters& hyperparameters() const = 0;
-    // An empty cache for `capacity` positions in the given format (F32 or F16). Throws ShapeError or std::bad_alloc.
-    KvCache makeCache(std::size_t capacity, Format format) const;
+    // An empty cache for `capacity` positions in the given format, or formats. Throws ShapeError or std::bad_alloc.
+    KvCache makeCache(std::size_t capacity, CacheFormats formats) const;
     // Runs each conversation's tokens through the model at positions cache.length() and on, all conversations together,
     // appends their keys and values to the caches, and returns the logits [seq, vocab] of each one's last position, or
     // of all its positions, one conversation behind another. They have the same bits as those of each conversation by

@@ -1,5 +1,6 @@
 #include "axial/tensor/buffer.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -31,10 +32,11 @@ constexpr std::size_t keptBytes = __has_feature(address_sanitizer) ? 0 : std::si
 constexpr std::size_t keptBytes = std::size_t{256} << 20;
 #endif
 
-// Sizes go in steps of an eighth of their power of two, so that prompts of different lengths share buffers.
+// Sizes go in steps of an eighth of their power of two, so that prompts of different lengths share buffers; never of
+// more than 1 MB, which a key-value cache of gigabytes would feel.
 std::size_t sizeClass(std::size_t bytes) {
     if (bytes <= 1024) return (bytes + 127) / 128 * 128;
-    const std::size_t step = std::bit_floor(bytes) / 8;
+    const std::size_t step = std::min(std::bit_floor(bytes) / 8, std::size_t{1} << 20);
     return (bytes + step - 1) / step * step;
 }
 

@@ -67,14 +67,20 @@ std::string BenchTest::name() const {
 
 std::vector<BenchTest> planOf(const Options& options) {
     std::vector<BenchTest> plan;
-    for (const std::string& cache : splitList(options.benchCache))
-        for (const std::size_t threads : numbersIn(options.benchThreads))
-            for (const std::size_t batch : numbersIn(options.benchBatch))
-                for (const std::size_t ubatch : numbersIn(options.benchUbatch))
-                    for (const std::size_t depth : numbersIn(options.benchDepth))
-                        for (const Shape& shape : shapesIn(options))
-                            plan.push_back({shape.prompt, shape.generate, depth, threads, batch, ubatch,
-                                            formatByName(cache)->format});
+    for (const std::string& keys : splitList(options.benchCacheK))
+        for (const std::string& values : splitList(options.benchCacheV))
+            for (const std::size_t threads : numbersIn(options.benchThreads))
+                for (const std::size_t batch : numbersIn(options.benchBatch))
+                    for (const std::size_t ubatch : numbersIn(options.benchUbatch))
+                        for (const std::size_t depth : numbersIn(options.benchDepth))
+                            for (const Shape& shape : shapesIn(options))
+                                plan.push_back({shape.prompt,
+                                                shape.generate,
+                                                depth,
+                                                threads,
+                                                batch,
+                                                ubatch,
+                                                {formatByName(keys)->format, formatByName(values)->format}});
     return plan;
 }
 

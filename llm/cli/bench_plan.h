@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "axial/tensor/format.h"
+#include "axial/llm/kv_cache.h"
 #include "options.h"
 
 namespace axial::cli {
@@ -13,7 +13,7 @@ namespace axial::cli {
 struct BenchTest {
     std::size_t prompt = 0, generate = 0, depth = 0;  // tokens
     std::size_t threads = 0, batch = 0, ubatch = 0;
-    Format cache = Format::f16;
+    llm::CacheFormats cache = Format::f16;
 
     // "pp512", "tg128", "pp512+tg128", with " @ d1024" at a depth.
     std::string name() const;

@@ -36,7 +36,6 @@ Json fields(const std::string& file, const ModelFacts& facts, const BenchResult&
         nanoseconds.push_back(static_cast<std::int64_t>(s * 1e9));
         asNumbers.push_back(s * 1e9);
     }
-    const std::string type = lower(nameOf(test.cache));
     return {{"build_commit", "axial " AXIAL_VERSION},
             {"cpu_info", processor()},
             {"backends", "CPU"},
@@ -48,8 +47,8 @@ Json fields(const std::string& file, const ModelFacts& facts, const BenchResult&
             {"n_batch", test.batch},
             {"n_ubatch", test.ubatch},
             {"n_threads", test.threads},
-            {"type_k", type},
-            {"type_v", type},
+            {"type_k", lower(nameOf(test.cache.keys))},
+            {"type_v", lower(nameOf(test.cache.values))},
             {"activations", activations},
             {"use_mmap", true},
             {"n_prompt", test.prompt},
@@ -133,7 +132,7 @@ class MarkdownTable : public BenchTable {
                                      inParameters(facts.parameters),
                                      "CPU",
                                      std::to_string(result.test.threads),
-                                     lower(nameOf(result.test.cache)),
+                                     lower(result.test.cache.name()),
                                      result.test.name(),
                                      rate};
         line([&, i = 0](const Column&) mutable { return cells[i++]; });

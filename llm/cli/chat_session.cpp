@@ -31,7 +31,7 @@ ChatSession::ChatSession(const llm::LoadedModel& loaded, const Options& options)
       template_(openTemplate(loaded.tokenizer->vocabulary(), options)),
       engine_(makeEngine(loaded, options)),
       conversation_(engine_,
-                    engine_.makeCache(contextSize(loaded.model->hyperparameters(), options), cacheFormat(options))),
+                    engine_.makeCache(contextSize(loaded.model->hyperparameters(), options), cacheFormats(options))),
       sampler_(makeSampler()) {}
 
 llm::Sampler ChatSession::makeSampler() const {

@@ -12,7 +12,7 @@ namespace axial::cli {
 
 int runGenerate(const Options& options) {
     const std::string text = inputText(options);
-    const Format format = cacheFormat(options);
+    const llm::CacheFormats formats = cacheFormats(options);
     const llm::LoadedModel loaded = openModel(options.model, options);
     const llm::Tokenizer& tokenizer = *loaded.tokenizer;
     llm::Sampler sampler(samplingIn(options, loaded.file, false));
@@ -24,7 +24,7 @@ int runGenerate(const Options& options) {
     if (prompt.empty()) throw UsageError("the text is empty; the model needs at least one token to go on from");
     const Engine engine = makeEngine(loaded, options);
     llm::Conversation conversation(engine,
-                                   engine.makeCache(contextSize(loaded.model->hyperparameters(), options), format));
+                                   engine.makeCache(contextSize(loaded.model->hyperparameters(), options), formats));
     if (options.verbose)
         note(std::to_string(prompt.size()) + " tokens of prompt, context " + std::to_string(conversation.capacity()) +
              ", " + described(sampler.settings()) + ", seed " + std::to_string(sampler.seed()) + "\n");

@@ -15,13 +15,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Format cacheFormats[] = {Format::f32, Format::f16, Format::q8_0};
-
-std::size_t cacheBytes(const llm::Hyperparameters& h, std::size_t context, Format format) {
-    return llm::KvCache::bytesFor(h.layers, h.kvHeads, h.channels, context, format);
+// The formats that a cache of this model can have: one for both keys and values, and what -ctk and -ctv say beside
+// them.
+std::vector<llm::CacheFormats> possibleCaches(const llm::Hyperparameters& h, const Options& options) {
+    std::vector<llm::CacheFormats> list{Format::f32, Format::f16, Format::q8_0};
+    if (const llm::CacheFormats asked = cacheFormats(options); asked.keys != asked.values) list.push_back(asked);
+    // Blocks of a format must fit a head's channels.
+    const auto fits = [&](Format format) { return h.channels % infoOf(format).blockElements == 0; };
+    std::erase_if(list, [&](const llm::CacheFormats& f) { return !fits(f.keys) || !fits(f.values); });
+    return list;
 }
-// Blocks of a format must fit a head's channels.
-bool canCache(const llm::Hyperparameters& h, Format format) { return h.channels % infoOf(format).blockElements == 0; }
+std::size_t cacheBytes(const llm::Hyperparameters& h, std::size_t context, const llm::CacheFormats& formats) {
+    return llm::KvCache::bytesFor(h.layers, h.kvHeads, h.channels, context, formats);
+}
 
 std::string scalingOf(const llm::Hyperparameters& h) {
     switch (h.ropeScaling.kind) {
@@ -79,8 +85,8 @@ Json jsonOf(const llm::ModelFile& file, const ModelFacts& facts, const llm::Voca
     for (const auto& [name, use] : facts.formats)
         json["formats"][name] = {{"tensors", use.tensors}, {"bytes", use.bytes}, {"parameters", use.parameters}};
     json["memory"] = {{"context", context}, {"weight_bytes", facts.weightBytes}};
-    for (const Format format : cacheFormats)
-        if (canCache(h, format)) json["memory"]["cache_bytes"][nameOf(format)] = cacheBytes(h, context, format);
+    for (const llm::CacheFormats& formats : possibleCaches(h, options))
+        json["memory"]["cache_bytes"][formats.name()] = cacheBytes(h, context, formats);
     json["tokenizer"] = tokenizerJson(vocabulary);
     json["chat_template"] = vocabulary.chatTemplate ? Json(*vocabulary.chatTemplate) : Json();
     if (options.tensors)
@@ -159,10 +165,9 @@ std::string textOf(const llm::ModelFile& file, const ModelFacts& facts, const ll
 
     lines.title("Memory for a context of " + std::to_string(context) + " tokens (-c)");
     lines.row("weights", inBytes(facts.weightBytes), "mapped from the file");
-    for (const Format format : cacheFormats)
-        if (canCache(h, format))
-            lines.row("cache " + std::string(nameOf(format)), inBytes(cacheBytes(h, context, format)),
-                      format == Format::f16 ? "the default" : "");
+    for (const llm::CacheFormats& formats : possibleCaches(h, options))
+        lines.row("cache " + formats.name(), inBytes(cacheBytes(h, context, formats)),
+                  formats == llm::CacheFormats(Format::f16) ? "the default" : "");
 
     lines.title("Tokenizer");
     lines.row("kind", "byte-level BPE" + (v.preTokenizer.empty() ? "" : ", pre-tokenizer " + v.preTokenizer));

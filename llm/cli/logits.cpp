@@ -43,11 +43,11 @@ int runLogits(const Options& options) {
     if (options.output.empty()) throw UsageError("there is no place to write to: give -o FILE.npy, or -o - for JSON");
     const std::vector<llm::TokenId> ids = idsIn(*options.ids);
     if (ids.empty()) throw UsageError("--ids is empty; at least one token is needed");
-    const Format format = cacheFormat(options);
+    const llm::CacheFormats formats = cacheFormats(options);
 
     const llm::LoadedModel loaded = openModel(options.model, options);
     const Engine engine = makeEngine(loaded, options);
-    llm::KvCache cache = engine.makeCache(ids.size(), format);
+    llm::KvCache cache = engine.makeCache(ids.size(), formats);
     const llm::Logits logits = engine.forward(cache, ids, options.all ? llm::LogitsOf::all : llm::LogitsOf::last);
     const std::size_t extents[] = {logits.extent(llm::seq), logits.extent(llm::vocab)};
     if (options.output == "-")

@@ -39,7 +39,8 @@ int runCommand(const Command& command, const std::vector<std::string>& arguments
     } catch (const UnsupportedError& e) {
         return fail(unsupported, who, e.what());
     } catch (const std::bad_alloc&) {
-        return fail(failed, who, "not enough memory. A smaller context (-c), or a cache of q8_0 (-ctk), takes less");
+        return fail(failed, who,
+                    "not enough memory. A smaller context (-c), or a cache of q8_0 (-ctk, -ctv), takes less");
     } catch (const std::exception& e) {
         return fail(failed, who, e.what());
     }

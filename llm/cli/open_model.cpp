@@ -43,12 +43,8 @@ llm::LoadedModel openModel(const std::string& path, const Options& options) {
     return loaded;
 }
 
-Format cacheFormat(const Options& options) {
-    const std::string &k = options.cacheTypeK, &v = options.cacheTypeV;
-    if (!k.empty() && !v.empty() && k != v)
-        throw UsageError("-ctk is " + k + " and -ctv is " + v + "; keys and values share one format, give one of them");
-    const std::string& name = k.empty() ? v : k;
-    return name.empty() ? Format::f16 : formatByName(name)->format;
+llm::CacheFormats cacheFormats(const Options& options) {
+    return {formatByName(options.cacheTypeK)->format, formatByName(options.cacheTypeV)->format};
 }
 
 Activations activationsIn(const Options& options) {

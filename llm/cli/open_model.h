@@ -22,8 +22,8 @@ llm::ChatTemplate openTemplate(const llm::Vocabulary& vocabulary, const Options&
 // Everything, with a progress bar.
 llm::LoadedModel openModel(const std::string& path, const Options& options);
 
-// The cache's format that -ctk and -ctv ask for. UsageError if they differ.
-Format cacheFormat(const Options& options);
+// The formats of keys and values that -ctk and -ctv ask for.
+llm::CacheFormats cacheFormats(const Options& options);
 Activations activationsIn(const Options& options);
 
 // Model's forward contract, on the threads and in the arithmetic that the flags ask for.
@@ -36,7 +36,9 @@ class Engine {
     const llm::Model& model() const { return *model_; }
     // The number of threads that a step of one token uses.
     std::size_t threads() const { return team_->size(); }
-    llm::KvCache makeCache(std::size_t capacity, Format format) const { return model_->makeCache(capacity, format); }
+    llm::KvCache makeCache(std::size_t capacity, llm::CacheFormats formats) const {
+        return model_->makeCache(capacity, formats);
+    }
     llm::Logits forward(llm::KvCache& cache, std::span<const llm::TokenId> tokens, llm::LogitsOf which) const;
     llm::Logits forward(std::span<const llm::Continuation> conversations) const;
 

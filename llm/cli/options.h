@@ -12,7 +12,7 @@ struct Options {
     std::string model;  // empty: the bundled one
     std::string preTokenizer;
     std::int64_t contextSize = 4096;
-    std::string cacheTypeK, cacheTypeV;
+    std::string cacheTypeK = "f16", cacheTypeV = "f16";
     std::string activations = "int16";
     std::int64_t threads = 0, threadsBatch = 0;
     std::int64_t batch = 2048, ubatch = 512;
@@ -44,7 +44,7 @@ struct Options {
 
     // Bench: lists.
     std::string benchPrompt = "512", benchGenerate = "128", benchDepth = "0", benchThreads = "0", benchBatch = "2048",
-                benchUbatch = "512", benchCache = "f16";
+                benchUbatch = "512", benchCacheK = "f16", benchCacheV = "f16";
     std::vector<std::string> benchPairs;
     std::int64_t repetitions = 5;
     bool noWarmup = false, progress = false;

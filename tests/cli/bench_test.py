@@ -32,10 +32,10 @@ class Bench(unittest.TestCase):
 
     def test_combinations(self):
         rows = self.rows("bench", "-p", "4-16*2", "-n", "0", "-pg", "3,2", "-d", "0,5", "-r", "1", "-ctk", "f32,q8_0",
-                         "-ub", "2", "--no-warmup")
+                         "-ctv", "f32", "-ub", "2", "--no-warmup")
         self.assertEqual(len(rows), (3 + 1) * 2 * 2)
         self.assertEqual([r["n_prompt"] for r in rows[:4]], [4, 8, 16, 3])
-        self.assertEqual({r["type_k"] for r in rows}, {"f32", "q8_0"})
+        self.assertEqual([(r["type_k"], r["type_v"]) for r in rows[::8]], [("f32", "f32"), ("q8_0", "f32")])
         self.assertEqual({r["n_depth"] for r in rows}, {0, 5})
 
     def test_other_formats(self):

@@ -98,7 +98,7 @@ class Logits(unittest.TestCase):
         ids = sequences[2]
         want = want[first * shape[1]:(first + len(ids)) * shape[1]]
         spread = math.sqrt(sum(x * x for x in want) / len(want))
-        for flags, tolerance in ((["--activations", "float32", "-ctk", "f32"], 5e-6), (["-ctv", "f32"], 0.05)):
+        for flags, tolerance in ((["--activations", "float32", "-ctk", "f32", "-ctv", "f32"], 5e-6), (["-ctv", "f32"], 0.05)):
             got, _ = self.logits("-m", oracle("models", "tiny-qwen3-Q8_0.gguf"), "--all", "--ids",
                                  ",".join(map(str, ids)), *flags)
             error = math.sqrt(sum((a - b) ** 2 for a, b in zip(got, want)) / len(want)) / spread
@@ -121,10 +121,14 @@ class Info(unittest.TestCase):
         self.assertEqual(memory["cache_bytes"]["F16"],
                          2 * 2 * 1000 * axes["layer"] * axes["kvHead"] * axes["channel"])
         self.assertEqual(memory["cache_bytes"]["F32"], 2 * memory["cache_bytes"]["F16"])
+        mixed = json.loads(axial("info", "-c", "1000", "-ctk", "q8_0", "-ctv", "f32", "-o", "json").out)["memory"]
+        self.assertEqual(mixed["cache_bytes"]["Q8_0/F32"],
+                         (memory["cache_bytes"]["F32"] + memory["cache_bytes"]["Q8_0"]) // 2)
 
     def test_text(self):
         shown = axial("info", "--tensors")
         self.assertEqual((shown.code, shown.err), (0, ""))
+        self.assertIn("cache F16/Q8_0", axial("info", "-ctv", "q8_0").text)
         for text in ("architecture    qwen3", "kvHead", "cache F16", "pre-tokenizer qwen2", "token_embd.weight"):
             self.assertIn(text, shown.text)
 

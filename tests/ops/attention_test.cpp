@@ -134,10 +134,15 @@ TEST_CASE("groupedAttention: equals its plain definition for any sizes and forma
         AttentionOptions options;
         options.causal = c.causal;
         options.window = c.window;
-        for (const Format format : {Format::f32, Format::f16, Format::q8_0}) {
-            if (format == Format::q8_0 && c.channels % 32 != 0) continue;
-            CAPTURE(nameOf(format));
-            const StoredKeys sk = storeAs(format, k), sv = storeAs(format, v);
+        // Of keys, of values.
+        const std::pair<Format, Format> formats[] = {{Format::f32, Format::f32},   {Format::f16, Format::f16},
+                                                     {Format::q8_0, Format::q8_0}, {Format::q8_0, Format::f16},
+                                                     {Format::f16, Format::q8_0},  {Format::f32, Format::f16}};
+        for (const auto& [keyFormat, valueFormat] : formats) {
+            if ((keyFormat == Format::q8_0 || valueFormat == Format::q8_0) && c.channels % 32 != 0) continue;
+            CAPTURE(nameOf(keyFormat));
+            CAPTURE(nameOf(valueFormat));
+            const StoredKeys sk = storeAs(keyFormat, k), sv = storeAs(valueFormat, v);
             const std::vector<float> want = plainly(q, sk.decoded, sv.decoded, options);
             forEachTarget([&](const char*) {
                 const Queries out = groupedAttention(q, sk.stored, sv.stored, options);
