@@ -1,14 +1,15 @@
 #include "chat_commands.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <filesystem>
+#include <new>
 #include <nlohmann/json.hpp>
 
+#include "axial/llm/atomic_file.h"
 #include "axial/tensor/error.h"
 #include "command_line.h"
 #include "flags.h"
 #include "input.h"
+#include "model_facts.h"
 #include "reply_settings.h"
 #include "terminal.h"
 
@@ -46,6 +47,9 @@ std::vector<llm::Message> messagesIn(const std::string& path) {
     return messages;
 }
 
+// Where /save FILE puts what is computed.
+std::string cacheBeside(const std::string& path) { return path + ".cache"; }
+
 }  // namespace
 
 struct ChatCommands::Command {
@@ -61,8 +65,10 @@ const ChatCommands::Command ChatCommands::commands[] = {
     {"/set", "[NAME VALUE]", "change a setting, as in /set temp 0.2 or /set think off; without NAME, list them",
      &ChatCommands::set},
     {"/show", "", "the model, the settings and the messages so far", &ChatCommands::show},
-    {"/save", "FILE", "write the messages to a JSON file", &ChatCommands::save},
-    {"/load", "FILE", "go on from saved messages", &ChatCommands::load},
+    {"/save", "FILE", "write the messages to a JSON file, and what is computed of them to FILE.cache",
+     &ChatCommands::save},
+    {"/load", "FILE", "go on from saved messages, with FILE.cache if it fits the model and its settings",
+     &ChatCommands::load},
     {"/read", "FILE", "put the text of a file before the next message", &ChatCommands::read},
     {"/tokens", "", "how much of the context is used", &ChatCommands::tokens},
     {"/exit", "", "end; so do /bye and Ctrl-D", nullptr},
@@ -170,16 +176,36 @@ void ChatCommands::save(const std::string& path) {
     json["messages"] = nlohmann::ordered_json::array();
     for (const llm::Message& m : session_.messages())
         json["messages"].push_back({{"role", m.role}, {"content", m.content}});
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
-    file.close();
-    if (!file) throw FileError(path + ": cannot be written: " + std::strerror(errno));
+    llm::AtomicFile file(path);
+    file.write(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    file.commit();
     note(std::to_string(session_.messages().size()) + " messages are saved\n");
+    // Tokens tell what a cache is of, so one of other messages does no harm; but nobody would look for it here.
+    const std::string cache = cacheBeside(path);
+    std::error_code ignored;
+    if (session_.used() == 0) return static_cast<void>(std::filesystem::remove(cache, ignored));
+    session_.saveCache(cache);
+    note(std::to_string(session_.used()) + " computed tokens are saved in " + cache + ", " +
+         inBytes(std::filesystem::file_size(cache, ignored)) + "\n");
 }
 
 void ChatCommands::load(const std::string& path) {
     session_.setMessages(messagesIn(path));
     note("the chat goes on after " + std::to_string(session_.messages().size()) + " messages\n");
+    const std::string cache = cacheBeside(path);
+    std::error_code ignored;
+    if (!std::filesystem::exists(cache, ignored)) return;
+    const auto computedAgain = [](const std::string& why) {
+        note("they are computed again with the next one, for " + why + "\n");
+    };
+    try {
+        session_.loadCache(cache);
+        note(std::to_string(session_.used()) + " tokens are computed already\n");
+    } catch (const Error& e) {
+        computedAgain(e.what());
+    } catch (const std::bad_alloc&) {
+        computedAgain("there is not enough memory for " + cache + " beside the chat so far");
+    }
 }
 
 void ChatCommands::read(const std::string& path) {

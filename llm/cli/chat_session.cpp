@@ -1,5 +1,6 @@
 #include "chat_session.h"
 
+#include "axial/llm/cache_file.h"
 #include "axial/llm/stream_decoder.h"
 #include "flags.h"
 #include "interrupt.h"
@@ -68,6 +69,16 @@ void ChatSession::clear() {
     messages_.clear();
     setSystemMessage(system);
     conversation_.truncate(0);
+}
+
+void ChatSession::saveCache(const std::string& path) const {
+    llm::saveCache(path, llm::identityOf(loaded_), conversation_.history(), conversation_.cache());
+}
+
+void ChatSession::loadCache(const std::string& path) {
+    llm::SavedCache saved =
+        llm::loadCache(path, llm::identityOf(loaded_), *loaded_.model, capacity(), cacheFormats(options_));
+    conversation_ = llm::Conversation<Engine>(engine_, std::move(saved.cache), std::move(saved.tokens));
 }
 
 llm::Reply ChatSession::send(const std::string& text) {

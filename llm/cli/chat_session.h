@@ -36,6 +36,11 @@ class ChatSession {
     // Answers the last message again. Throws UsageError if there is none.
     llm::Reply regenerate();
 
+    // Writes what is computed of the conversation to a file (cache_file.h), or goes on with what is in one; the messages
+    // are another matter. Throws what the library's functions throw; the session is then as it was.
+    void saveCache(const std::string& path) const;
+    void loadCache(const std::string& path);
+
     // Tokens that the context holds, and has room for.
     std::size_t used() const { return conversation_.history().size(); }
     std::size_t capacity() const { return conversation_.capacity(); }

@@ -1,8 +1,10 @@
 """chat in a terminal: commands, colours, Ctrl-C, Ctrl-D."""
 import json
 import os
+import struct
 import tempfile
 import unittest
+import zlib
 
 from command import Terminal, token_id
 
@@ -108,6 +110,58 @@ class Chat(unittest.TestCase):
             self.assertIn("user: From a file.\r\n\r\nAnd this", self.ask(terminal, "/show"))
         self.assertIn("cannot be read", self.ask(terminal, "/read /absent"))
         self.assertIn("did you mean /help?", self.ask(terminal, "/hlep"))
+
+    def test_a_saved_chat_goes_on_as_if_it_had_never_stopped(self):
+        settings = ["-n", "6", "--temp", "0", "--no-think"]
+        first = self.start(*settings)
+        self.ask(first, "Hello there")
+        with tempfile.TemporaryDirectory() as folder:
+            saved = os.path.join(folder, "chat.json")
+            self.assertIn("computed tokens are saved in " + saved + ".cache", self.ask(first, "/save " + saved))
+            self.assertEqual(sorted(os.listdir(folder)), ["chat.json", "chat.json.cache"])
+            used = self.ask(first, "/tokens").split("\n")[1]
+            wanted = self.ask(first, "And then?").split("\n")[1]
+
+            second = self.start(*settings)
+            self.assertIn("tokens are computed already", self.ask(second, "/load " + saved))
+            self.assertEqual(self.ask(second, "/tokens").split("\n")[1], used)
+            self.assertEqual(self.ask(second, "And then?").split("\n")[1], wanted)
+            # A chat without an answer has nothing computed, and leaves no old cache behind.
+            self.ask(second, "/clear")
+            self.ask(second, "/save " + saved + "2")
+            self.assertFalse(os.path.exists(saved + "2.cache"))
+
+            other = self.start(*settings, "-ctk", "q8_0")
+            told = self.ask(other, "/load " + saved)
+            self.assertIn("computed again", told)
+            self.assertIn("kept as F16 there, and as Q8_0/F16 here", told.replace("\r\n", ""))
+            with open(saved + ".cache", "r+b") as file:
+                content = file.read()
+                self.check_frame(content)
+                file.seek(len(content) // 2)
+                file.write(bytes([content[len(content) // 2] ^ 1]))
+            third = self.start(*settings)
+            self.assertIn("is damaged between offset", self.ask(third, "/load " + saved))
+            self.assertIn("0 of", self.ask(third, "/tokens"))
+            self.assertEqual(self.ask(third, "And then?").split("\n")[1], wanted)
+            with open(saved, encoding="utf-8") as file:
+                before = file.read()
+            self.assertIn("cannot be written", self.ask(third, "/save " + os.path.join(folder, "absent", "x")))
+            self.assertIn("no regular file", self.ask(third, "/save " + folder))
+            with open(saved, encoding="utf-8") as file:
+                self.assertEqual(file.read(), before)
+
+    def check_frame(self, content):
+        """The frame of llm/checked_file.h, with zlib's CRC-32."""
+        checksum, at = 0, 0
+        version, size = struct.unpack_from("<IQ", content, 8)
+        self.assertEqual((content[:8], version, size), (b"AXIALKVC", 1, len(content)))
+        while at < size:
+            end = 20 if at == 0 else min(at + 65532, size - 4)
+            checksum = zlib.crc32(struct.pack("<I", checksum) + content[at:end])
+            self.assertEqual(content[end:end + 4], struct.pack("<I", checksum))
+            at = end + 4
+        self.assertGreater(size, 65536)
 
     def test_settings(self):
         terminal = self.start("-n", "4", "--no-think")
