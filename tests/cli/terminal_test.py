@@ -114,8 +114,13 @@ class Chat(unittest.TestCase):
     def test_a_saved_chat_goes_on_as_if_it_had_never_stopped(self):
         settings = ["-n", "6", "--temp", "0", "--no-think"]
         first = self.start(*settings)
-        self.ask(first, "Hello there")
         with tempfile.TemporaryDirectory() as folder:
+            text = os.path.join(folder, "text")
+            with open(text, "w", encoding="utf-8") as file:
+                file.write("One thing and another. " * 30)
+            self.ask(first, "/read " + text)
+            os.remove(text)
+            self.ask(first, "Hello there")
             saved = os.path.join(folder, "chat.json")
             self.assertIn("computed tokens are saved in " + saved + ".cache", self.ask(first, "/save " + saved))
             self.assertEqual(sorted(os.listdir(folder)), ["chat.json", "chat.json.cache"])
