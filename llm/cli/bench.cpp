@@ -3,9 +3,11 @@
 
 #include "axial/llm/sampler_random.h"
 #include "bench_plan.h"
+#include "bench_speculation.h"
 #include "bench_table.h"
 #include "commands.h"
 #include "flags.h"
+#include "input.h"
 #include "open_model.h"
 #include "terminal.h"
 
@@ -23,17 +25,18 @@ std::string now() {
 
 class Bench {
   public:
-    Bench(const Engine& engine, const BenchTest& test)
-        : engine_(engine), test_(test), cache_(engine.makeCache(test.depth + test.prompt + test.generate, test.cache)) {
+    Bench(const Engine& engine, const BenchTest& test) : engine_(engine), test_(test) {
+        const std::size_t room = test.depth + test.prompt + test.generate;
         const auto vocabulary = static_cast<double>(engine.model().hyperparameters().vocabulary);
-        for (std::size_t i = 0; i < cache_.capacity(); ++i)
+        for (std::size_t i = 0; i < test.streams; ++i) caches_.push_back(engine.makeCache(room, test.cache));
+        for (std::size_t i = 0; i < test.streams * room; ++i)
             tokens_.push_back(static_cast<llm::TokenId>(llm::uniformAt(1, i) * vocabulary));
         read(test.depth);
     }
 
     // Seconds that the test takes. Only forward passes are in the time.
     double run() {
-        cache_.truncate(test_.depth);
+        for (llm::KvCache& cache : caches_) cache.truncate(test_.depth);
         const auto start = std::chrono::steady_clock::now();
         read(test_.prompt);
         for (std::size_t i = 0; i < test_.generate; ++i) read(1);
@@ -41,19 +44,22 @@ class Bench {
     }
 
   private:
+    // The next `count` tokens of each conversation, in equal pieces.
     void read(std::size_t count) {
-        const std::size_t most = std::min(test_.batch, test_.ubatch);
-        for (const std::size_t end = cache_.length() + count; cache_.length() < end;) {
-            const std::size_t from = cache_.length();
-            const auto piece = std::span(tokens_).subspan(from, std::min(most, end - from));
-            static_cast<void>(engine_.forward(cache_, piece, llm::LogitsOf::last));
+        const std::size_t most = std::max<std::size_t>(1, std::min(test_.batch, test_.ubatch) / caches_.size());
+        for (const std::size_t end = caches_.front().length() + count; caches_.front().length() < end;) {
+            const std::size_t from = caches_.front().length(), piece = std::min(most, end - from);
+            std::vector<llm::Continuation> step;
+            for (std::size_t i = 0; i < caches_.size(); ++i)
+                step.push_back({caches_[i], std::span(tokens_).subspan(i * caches_[i].capacity() + from, piece)});
+            static_cast<void>(engine_.forward(step));
         }
     }
 
     const Engine& engine_;
     BenchTest test_;
-    llm::KvCache cache_;
-    std::vector<llm::TokenId> tokens_;
+    std::vector<llm::KvCache> caches_;
+    std::vector<llm::TokenId> tokens_;  // of one conversation behind those of another
 };
 
 }  // namespace
@@ -67,6 +73,8 @@ int runBench(const Options& options) {
     for (const std::string& path : paths) {
         const llm::LoadedModel loaded = openModel(path, options);
         const ModelFacts facts(loaded.file);
+        const std::vector<llm::TokenId> text =
+            options.benchText ? loaded.tokenizer->encode(readFile(*options.benchText)) : std::vector<llm::TokenId>();
         for (BenchTest test : plan) {
             const Engine engine(loaded.model, activationsIn(options), test.threads, test.threads);
             test.threads = engine.threads();
@@ -75,14 +83,23 @@ int runBench(const Options& options) {
                     note(test.name() + ", " + std::to_string(test.threads) + " threads: " + what + "\n");
             };
             BenchResult result{test, {}, now()};
-            Bench bench(engine, test);
-            if (!options.noWarmup) {
-                say("warm-up");
-                bench.run();
-            }
-            for (std::int64_t i = 0; i < options.repetitions; ++i) {
-                say("run " + std::to_string(i + 1) + " of " + std::to_string(options.repetitions));
-                result.seconds.push_back(bench.run());
+            const auto repeat = [&](auto&& bench) {
+                if (!options.noWarmup) {
+                    say("warm-up");
+                    bench.run();
+                }
+                for (std::int64_t i = 0; i < options.repetitions; ++i) {
+                    say("run " + std::to_string(i + 1) + " of " + std::to_string(options.repetitions));
+                    result.seconds.push_back(bench.run());
+                }
+            };
+            if (test.text == BenchText::none) {
+                repeat(Bench(engine, test));
+            } else {
+                SpeculationBench bench(engine, test, text);
+                repeat(bench);
+                result.drafted = bench.reply().draftedTokens;
+                result.accepted = bench.reply().acceptedTokens;
             }
             table->row(loaded.file.path().string(), facts, result);
         }

@@ -62,11 +62,28 @@ std::string BenchTest::name() const {
     if (prompt > 0) text += "pp" + std::to_string(prompt);
     if (generate > 0) text += (text.empty() ? "tg" : "+tg") + std::to_string(generate);
     if (depth > 0) text += " @ d" + std::to_string(depth);
+    if (streams > 1) text += " x " + std::to_string(streams);
+    if (this->text != BenchText::none) text += this->text == BenchText::copy ? " copy" : " free";
+    if (drafts) text += " +spec";
     return text;
 }
 
 std::vector<BenchTest> planOf(const Options& options) {
     std::vector<BenchTest> plan;
+    const auto add = [&](BenchTest test) {
+        for (const std::size_t streams : numbersIn(options.benchStreams)) {
+            test.streams = streams;
+            plan.push_back(test);
+        }
+        if (!options.speculate || test.prompt > 0) return;
+        test.streams = 1;
+        for (const BenchText text : {BenchText::free, BenchText::copy})
+            for (const bool drafts : {false, true}) {
+                test.text = text;
+                test.drafts = drafts;
+                plan.push_back(test);
+            }
+    };
     for (const std::string& keys : splitList(options.benchCacheK))
         for (const std::string& values : splitList(options.benchCacheV))
             for (const std::size_t threads : numbersIn(options.benchThreads))
@@ -74,19 +91,20 @@ std::vector<BenchTest> planOf(const Options& options) {
                     for (const std::size_t ubatch : numbersIn(options.benchUbatch))
                         for (const std::size_t depth : numbersIn(options.benchDepth))
                             for (const Shape& shape : shapesIn(options))
-                                plan.push_back({shape.prompt,
-                                                shape.generate,
-                                                depth,
-                                                threads,
-                                                batch,
-                                                ubatch,
-                                                {formatByName(keys)->format, formatByName(values)->format}});
+                                add({shape.prompt,
+                                     shape.generate,
+                                     depth,
+                                     threads,
+                                     batch,
+                                     ubatch,
+                                     {formatByName(keys)->format, formatByName(values)->format}});
     return plan;
 }
 
 std::vector<double> BenchResult::rates() const {
     std::vector<double> rates;
-    for (const double s : seconds) rates.push_back(static_cast<double>(test.prompt + test.generate) / s);
+    for (const double s : seconds)
+        rates.push_back(static_cast<double>(test.streams * (test.prompt + test.generate)) / s);
     return rates;
 }
 

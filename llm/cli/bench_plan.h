@@ -10,12 +10,19 @@
 
 namespace axial::cli {
 
+// What the replies of a test of speculation say.
+enum class BenchText { none, free, copy };
+
 struct BenchTest {
     std::size_t prompt = 0, generate = 0, depth = 0;  // tokens
     std::size_t threads = 0, batch = 0, ubatch = 0;
     llm::CacheFormats cache = Format::f16;
 
-    // "pp512", "tg128", "pp512+tg128", with " @ d1024" at a depth.
+    std::size_t streams = 1;  // conversations together
+    BenchText text = BenchText::none;
+    bool drafts = false;
+
+    // "pp512", "tg128", "pp512+tg128", with " @ d1024" at a depth, " x 8" for streams, " copy +spec" for speculation.
     std::string name() const;
 };
 
@@ -27,8 +34,9 @@ std::vector<BenchTest> planOf(const Options& options);
 
 struct BenchResult {
     BenchTest test;
-    std::vector<double> seconds;  // of each repetition
-    std::string time;             // when it began, in UTC
+    std::vector<double> seconds;            // of each repetition
+    std::string time;                       // when it began, in UTC
+    std::size_t drafted = 0, accepted = 0;  // tokens, in the last repetition
 
     std::vector<double> rates() const;  // tokens per second
 };

@@ -26,7 +26,8 @@ std::string lower(std::string_view text) {
     return result;
 }
 
-// llama-bench's fields, without those of its graphics cards; simd and activations are ours.
+// llama-bench's fields, without those of its graphics cards; simd, activations and
+// what stands between n_depth and test_time are ours.
 Json fields(const std::string& file, const ModelFacts& facts, const BenchResult& result,
             const std::string& activations) {
     const BenchTest& test = result.test;
@@ -54,6 +55,13 @@ Json fields(const std::string& file, const ModelFacts& facts, const BenchResult&
             {"n_prompt", test.prompt},
             {"n_gen", test.generate},
             {"n_depth", test.depth},
+            {"n_streams", test.streams},
+            {"text", test.text == BenchText::none   ? ""
+                     : test.text == BenchText::copy ? "copy"
+                                                    : "free"},
+            {"speculation", test.drafts},
+            {"n_drafted", result.drafted},
+            {"n_accepted", result.accepted},
             {"test_time", result.time},
             {"avg_ns", static_cast<std::int64_t>(mean(asNumbers))},
             {"stddev_ns", static_cast<std::int64_t>(deviation(asNumbers))},

@@ -5,6 +5,7 @@
 #include "flags.h"
 #include "input.h"
 #include "line_reader.h"
+#include "reply_settings.h"
 #include "terminal.h"
 
 namespace axial::cli {
@@ -27,8 +28,8 @@ int oneTurn(ChatSession& session, const std::string& message) {
     const llm::Reply reply = session.send(message);
     if (!options.quiet && (stdoutIsTerminal() || options.verbose)) {
         ChatCommands(session).showEnd(reply);
-    } else if (reply.end == llm::ReplyEnd::contextFull && !options.quiet) {
-        note("note: the context of " + std::to_string(session.capacity()) + " tokens is full; -c N makes it larger\n");
+    } else if (!options.quiet) {
+        note(endNote(reply, session.capacity()));
     }
     return reply.end == llm::ReplyEnd::cancelled ? interrupted : done;
 }

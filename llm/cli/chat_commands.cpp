@@ -222,12 +222,9 @@ void ChatCommands::tokens(const std::string&) {
 void ChatCommands::showEnd(const llm::Reply& reply) const {
     const Options& options = session_.options();
     if (options.quiet) return;
-    std::string text;
-    if (reply.end == llm::ReplyEnd::contextFull)
-        text = "note: the context of " + std::to_string(session_.capacity()) +
-               " tokens is full; /clear starts anew, and -c N at the start makes it larger\n";
+    std::string text = endNote(reply, session_.capacity(), "/clear starts anew, and -c N at the start makes it larger");
     if (reply.end == llm::ReplyEnd::length)
-        text = "note: stopped after " + std::to_string(options.predict) + " tokens (-n)\n";
+        text += "note: stopped after " + std::to_string(options.predict) + " tokens (-n)\n";
     note(text + faint(speeds(reply), stderrIsTerminal()) + "\n");
 }
 

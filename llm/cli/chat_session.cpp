@@ -33,7 +33,11 @@ ChatSession::ChatSession(const llm::LoadedModel& loaded, const Options& options)
       engine_(makeEngine(loaded, options)),
       conversation_(engine_,
                     engine_.makeCache(contextSize(loaded.model->hyperparameters(), options), cacheFormats(options))),
-      sampler_(makeSampler()) {}
+      sampler_(makeSampler()),
+      speculation_(options, *loaded.tokenizer),
+      drafter_(speculation_.drafter(speculates(options))) {
+    options_.speculate = speculates(options);  // as /set shows and changes it
+}
 
 llm::Sampler ChatSession::makeSampler() const {
     return llm::Sampler(samplingIn(options_, loaded_.file, !options_.noThink && template_.thinks()));
@@ -49,6 +53,7 @@ void ChatSession::setOptions(const Options& options) {
     const Options before = std::exchange(options_, options);
     try {
         sampler_ = makeSampler();
+        if (options.speculate != before.speculate) drafter_ = speculation_.drafter(options.speculate);
     } catch (...) {
         options_ = before;
         throw;
@@ -78,7 +83,9 @@ void ChatSession::saveCache(const std::string& path) const {
 void ChatSession::loadCache(const std::string& path) {
     llm::SavedCache saved =
         llm::loadCache(path, llm::identityOf(loaded_), *loaded_.model, capacity(), cacheFormats(options_));
+    auto drafter = speculation_.drafter(options_.speculate);  // the old one knows another text
     conversation_ = llm::Conversation<Engine>(engine_, std::move(saved.cache), std::move(saved.tokens));
+    drafter_ = std::move(drafter);
 }
 
 llm::Reply ChatSession::send(const std::string& text) {
@@ -109,7 +116,8 @@ llm::Reply ChatSession::answer() {
     const std::vector<llm::TextPart> parts =
         template_.render(messages_, {.thinking = !options_.noThink, .date = options_.date});
     const std::vector<llm::TokenId> prompt = loaded_.tokenizer->encode(parts);
-    const llm::ReplyOptions replyOptions = replyOptionsIn(options_, loaded_.tokenizer->vocabulary().endOfGeneration);
+    llm::ReplyOptions replyOptions = replyOptionsIn(options_, loaded_.tokenizer->vocabulary().endOfGeneration);
+    replyOptions.drafter = drafter_.get();
     if (options_.verbose)
         note(std::to_string(prompt.size()) + " tokens of prompt, " + described(sampler_.settings()) + ", seed " +
              std::to_string(sampler_.seed()) + "\n");

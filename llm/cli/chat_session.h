@@ -1,5 +1,6 @@
 // A chat: messages, the template that makes a prompt of them, and the conversation that goes on from it.
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "axial/llm/conversation.h"
 #include "open_model.h"
 #include "reply_printer.h"
+#include "speculation.h"
 
 namespace axial::cli {
 
@@ -56,6 +58,8 @@ class ChatSession {
     Engine engine_;
     llm::Conversation<Engine> conversation_;
     llm::Sampler sampler_;
+    Speculation speculation_;
+    std::unique_ptr<llm::Speculator> drafter_;  // null without --spec
     std::vector<llm::Message> messages_;
 };
 

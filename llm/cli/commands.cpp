@@ -22,6 +22,9 @@ std::span<const Command> allCommands() {
          "Write the text of token ids, from --ids, -f or stdin.", runDetokenize},
         {logits, "logits", "axial logits [-m MODEL] --ids IDS [--all] -o FILE",
          "Write the logits that a model gives after the last token, or after each.", runLogits},
+        {perplexity, "perplexity", "axial perplexity [-m MODEL] -f FILE [-c N]",
+         "Measure how well a model predicts a text: negative log likelihood and perplexity, in llama.cpp's windows.",
+         runPerplexity},
         {bench, "bench", "axial bench [-m MODEL,...] [-p N,...] [-n N,...]",
          "Measure tokens per second with llama-bench's tests and columns. Tokens are random; choosing and decoding "
          "them "

@@ -4,7 +4,8 @@ namespace axial::cli {
 namespace {
 
 constexpr double maxWhole = 9e15, maxSize = 1 << 24;
-constexpr unsigned replies = chat | generate, computes = replies | logits, everywhere = 127 | render;
+constexpr unsigned replies = chat | generate, computes = replies | logits | perplexity,
+                   everywhere = 127 | render | perplexity;
 constexpr std::string_view cacheTypes = "f32,f16,q8_0";
 
 constexpr Values from(double least, double most) { return {.least = least, .most = most}; }
@@ -25,6 +26,8 @@ const Flag flags[] = {
     {replies | info, "Model", "-c,--ctx-size", "N",
      "how many tokens prompt and reply may have together; 0: as many as the model was trained for",
      &Options::contextSize, from(0, maxSize)},
+    {perplexity, "Model", "-c,--ctx-size", "N", "tokens of a window, each of which is read from an empty context",
+     &Options::window, from(2, maxSize)},
     {computes | info, "Model", "-ctk,--cache-type-k", "TYPE", "number format of the cached keys: f32, f16 or q8_0",
      &Options::cacheTypeK, oneOf(cacheTypes)},
     {computes | info, "Model", "-ctv,--cache-type-v", "TYPE", "number format of the cached values",
@@ -43,15 +46,16 @@ const Flag flags[] = {
      &Options::threadsBatch, from(0, 256)},
     {replies, "Model", "-b,--batch-size", "N", "most prompt tokens between two looks at Ctrl-C", &Options::batch,
      from(1, maxSize)},
-    {replies, "Model", "-ub,--ubatch-size", "N", "most prompt tokens computed at once", &Options::ubatch,
+    {replies | perplexity, "Model", "-ub,--ubatch-size", "N", "most prompt tokens computed at once", &Options::ubatch,
      from(1, maxSize)},
 
     {chat, "Text", "-p,--prompt", "TEXT", "the message: one turn with it, then exit; \"-\" reads it from stdin",
      &Options::prompt},
-    {generate | tokenize, "Text", "-p,--prompt", "TEXT", "the text; \"-\" reads it from stdin", &Options::prompt},
+    {generate | tokenize | perplexity, "Text", "-p,--prompt", "TEXT", "the text; \"-\" reads it from stdin",
+     &Options::prompt},
     {detokenize, "Text", "-p,--prompt", "IDS", "token ids, separated by commas or spaces; \"-\" reads them from stdin",
      &Options::prompt},
-    {replies | tokenize | detokenize, "Text", "-f,--file", "FILE", "the same from a file; \"-\" is stdin",
+    {replies | tokenize | detokenize | perplexity, "Text", "-f,--file", "FILE", "the same from a file; \"-\" is stdin",
      &Options::file},
     {detokenize | logits, "Text", "--ids", "IDS", "token ids, separated by commas or spaces", &Options::ids},
     {chat, "Text", "-sys,--system-prompt", "TEXT", "the system message: what the model is to be and do",
@@ -67,12 +71,24 @@ const Flag flags[] = {
      &Options::date},
     {render, "Text", "--no-generation-prompt", "", "end behind the last message, not with the beginning of an answer",
      &Options::noGenerationPrompt},
+    {replies, "Text", "--spec-ref", "FILE",
+     "a text that the reply may quote, for --spec, which it turns on; may be given up to 8 times",
+     &Options::references},
     {tokenize, "Text", "--no-special", "", "read markers such as <|im_end|> in the text as plain text",
      &Options::noSpecial},
 
     {replies, "Reply", "-n,--predict", "N", "at most N tokens of reply; -1: until the model ends it", &Options::predict,
      from(-1, maxWhole)},
     {replies, "Reply", "--stop", "TEXT", "end the reply before this text; may be given several times", &Options::stop},
+    {replies, "Reply", "--keep-first", "N",
+     "when the context is full, drop the middle and go on: the first N tokens stay, and of the others the newer half",
+     &Options::keepFirst, from(0, maxSize)},
+    {replies, "Reply", "--spec", "",
+     "guess from the text so far what comes next and verify it in one pass: the same reply, faster where it repeats",
+     &Options::speculate},
+    {generate, "Reply", "--streams", "N",
+     "N replies to the text, computed together, with the seeds -s, -s + 1, ...; printed one after the other",
+     &Options::streams, from(1, 256)},
     {chat | render, "Reply", "--no-think", "", "answer without thinking first", &Options::noThink},
     {chat, "Reply", "--hide-thinking", "", "do not show the thoughts on a terminal", &Options::hideThinking},
     {chat, "Reply", "--show-thinking", "", "write the thoughts to a pipe or file, too", &Options::showThinking},
@@ -113,6 +129,15 @@ const Flag flags[] = {
     {logits, "Output", "--all", "", "the logits of all positions, not of the last alone", &Options::all},
     {logits, "Output", "-o,--output", "FILE", "a .npy file of float32 [positions, vocabulary]; \"-\" prints JSON",
      &Options::output},
+    {generate, "Output", "--verify-cache", "N",
+     "compare the logits behind every N-th step with those computed without a cache, and say the largest difference: "
+     "it must be 0",
+     &Options::verifyCache, from(1, maxWhole)},
+    {perplexity, "Output", "--stride,--ppl-stride", "N",
+     "windows begin N tokens apart, and the last N tokens of each count; 0: they do not overlap, and the second half "
+     "of "
+     "each counts",
+     &Options::stride, from(0, maxSize)},
     {info, "Output", "--tensors", "", "list every tensor with its format and extents", &Options::tensors},
     {info, "Output", "-o,--output", "FORMAT", "text or json (default text)", &Options::output, oneOf("text,json")},
     {tokenize, "Output", "-o,--output", "FORMAT", "ids, json or pieces (default ids)", &Options::output,
@@ -132,6 +157,15 @@ const Flag flags[] = {
      "a test that reads PP tokens and then generates TG; may be given several times", &Options::benchPairs},
     {bench, "Tests", "-d,--n-depth", "LIST", "tokens that are in the context already", &Options::benchDepth,
      listFrom(0, maxSize)},
+    {bench, "Tests", "--streams", "LIST",
+     "conversations that read or generate together: tg128 x 8 says how many tokens all of them get in a second",
+     &Options::benchStreams, listFrom(1, 256)},
+    {bench, "Tests", "--spec", "",
+     "for each test that generates, four more: a reply that repeats its prompt (copy), and one that does not (free), "
+     "both without and with speculation. Choosing tokens is in the time",
+     &Options::speculate},
+    {bench, "Tests", "--spec-text", "FILE", "what the free reply says, whatever the model does; else its own words",
+     &Options::benchText},
     {opbench, "Tests", "--op", "LIST", "only these ops, separated by commas: dot, swigluDot, groupedAttention, ...",
      &Options::benchOps},
     {opbench, "Tests", "--format", "LIST",

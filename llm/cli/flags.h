@@ -23,6 +23,7 @@ enum : unsigned {
     bench = 64,
     opbench = 128,
     render = 256,
+    perplexity = 512,
 };
 
 // Where a flag's value goes; a bool is a switch without a value, a vector takes the flag several times.

@@ -24,10 +24,14 @@ struct Options {
     bool noGenerationPrompt = false;
     std::optional<std::string> ids;
     bool noSpecial = false;
+    std::vector<std::string> references;
 
     // The reply.
     std::int64_t predict = -1;
     std::vector<std::string> stop;
+    std::optional<std::int64_t> keepFirst;
+    bool speculate = false;
+    std::int64_t streams = 1;
     bool noThink = false, hideThinking = false, showThinking = false;
 
     // Sampling; none: the model's advice.
@@ -40,11 +44,17 @@ struct Options {
     // Out.
     std::string output;
     bool all = false, tensors = false;
+    std::int64_t verifyCache = 0;
     bool quiet = false, verbose = false;
+
+    // Perplexity.
+    std::int64_t window = 512, stride = 0;
 
     // Bench: lists.
     std::string benchPrompt = "512", benchGenerate = "128", benchDepth = "0", benchThreads = "0", benchBatch = "2048",
                 benchUbatch = "512", benchCacheK = "f16", benchCacheV = "f16";
+    std::string benchStreams = "1";
+    std::optional<std::string> benchText;
     std::vector<std::string> benchPairs;
     std::int64_t repetitions = 5;
     bool noWarmup = false, progress = false;

@@ -70,6 +70,7 @@ llm::ReplyOptions replyOptionsIn(const Options& options, const std::vector<llm::
     reply.stopTexts = options.stop;
     reply.batch = static_cast<std::size_t>(std::min(options.batch, options.ubatch));
     reply.cancelled = Interruptible::requested;
+    if (options.keepFirst) reply.keepFirst = static_cast<std::size_t>(*options.keepFirst);
     return reply;
 }
 
@@ -79,8 +80,22 @@ std::string speeds(const llm::Reply& reply) {
         std::snprintf(text, sizeof text, "%.1f t/s", seconds > 0 ? tokens / seconds : 0.0);
         return std::string(text);
     };
-    return "[ Prompt: " + rate(static_cast<double>(reply.promptTokens - reply.reusedTokens), reply.promptSeconds) +
-           " | Generation: " + rate(static_cast<double>(reply.tokens.size()), reply.replySeconds) + " ]";
+    std::string text =
+        "[ Prompt: " + rate(static_cast<double>(reply.promptTokens - reply.reusedTokens), reply.promptSeconds) +
+        " | Generation: " + rate(static_cast<double>(reply.tokens.size()), reply.replySeconds);
+    if (reply.draftedTokens > 0)
+        text += " | Drafts: " + std::to_string(reply.acceptedTokens) + " of " + std::to_string(reply.draftedTokens) +
+                " tokens accepted";
+    return text + " ]";
+}
+
+std::string endNote(const llm::Reply& reply, std::size_t capacity, std::string_view larger) {
+    std::string text;
+    if (reply.droppedTokens > 0)
+        text = "note: " + std::to_string(reply.droppedTokens) + " tokens in the middle were dropped (--keep-first)\n";
+    if (reply.end == llm::ReplyEnd::contextFull)
+        text += "note: the context of " + std::to_string(capacity) + " tokens is full; " + std::string(larger) + "\n";
+    return text;
 }
 
 }  // namespace axial::cli

@@ -38,6 +38,30 @@ class Bench(unittest.TestCase):
         self.assertEqual([(r["type_k"], r["type_v"]) for r in rows[::8]], [("f32", "f32"), ("q8_0", "f32")])
         self.assertEqual({r["n_depth"] for r in rows}, {0, 5})
 
+    def test_streams(self):
+        rows = self.rows("bench", "-p", "6", "-n", "4", "-r", "2", "--streams", "1,3", "--no-warmup", "-ub", "4")
+        self.assertEqual([(r["n_prompt"], r["n_gen"], r["n_streams"]) for r in rows],
+                         [(6, 0, 1), (6, 0, 3), (0, 4, 1), (0, 4, 3)])
+        for row in rows:  # the tokens of all streams
+            tokens = row["n_streams"] * (row["n_prompt"] + row["n_gen"])
+            for rate, time in zip(row["samples_ts"], row["samples_ns"]):
+                self.assertAlmostEqual(rate * time / 1e9 / tokens, 1, places=3)
+
+    def test_speculation(self):
+        rows = self.rows("bench", "-p", "4", "-n", "40", "-r", "1", "--spec")
+        self.assertEqual([(r["n_gen"], r["text"], r["speculation"]) for r in rows],
+                         [(0, "", False), (40, "", False), (40, "free", False), (40, "free", True),
+                          (40, "copy", False), (40, "copy", True)])
+        for row in rows:
+            self.assertGreaterEqual(row["n_drafted"], row["n_accepted"])
+            self.assertTrue(row["speculation"] or row["n_drafted"] == 0)
+        self.assertGreater(rows[-1]["n_accepted"], 10)
+        table = axial("bench", "-p", "0", "-n", "8", "-r", "1", "--spec", "--spec-text", __file__, "--streams", "2").text
+        for name in ("tg8 x 2", "tg8 free", r"tg8 free \+spec", "tg8 copy", r"tg8 copy \+spec"):
+            self.assertRegex(table, r"\| +" + name + r" \|")
+        short = axial("bench", "-p", "0", "-n", "5000", "-r", "1", "--spec", "--spec-text", __file__)
+        self.assertEqual(short.code, 2)
+
     def test_other_formats(self):
         table = axial(*SMALL, "-d", "3").text.splitlines()
         self.assertRegex(table[0], r"^\| model +\|.* test \| +t/s \|$")

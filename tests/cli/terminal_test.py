@@ -178,6 +178,23 @@ class Chat(unittest.TestCase):
         self.assertIn("temp 0.25", self.ask(terminal, "/set"))
         self.assertIn('no setting "ctx-size"', self.ask(terminal, "/set ctx-size 5"))
 
+    def test_speculation_is_turned_on_and_off(self):
+        settings = ["-n", "12", "--temp", "0", "--no-think", "--logit-bias", token_id("A") + "+1000"]
+        terminal = self.start(*settings)
+        self.assertNotIn("Drafts", self.ask(terminal, "Hello"))
+        for setting, drafts in (("on", True), ("off", False), ("on", True)):
+            self.ask(terminal, "/set spec " + setting)
+            answer = self.ask(terminal, "More")
+            self.assertEqual(answer.split("\n")[1].strip(), "A" * 12)
+            self.assertEqual("tokens accepted ]" in answer, drafts)
+        with tempfile.TemporaryDirectory() as folder:  # the text that is loaded is another one
+            saved = os.path.join(folder, "chat.json")
+            self.ask(terminal, "/save " + saved)
+            self.ask(terminal, "/clear")
+            self.ask(terminal, "Something else, and a little longer")
+            self.ask(terminal, "/load " + saved)
+            self.assertEqual(self.ask(terminal, "More").split("\n")[1].strip(), "A" * 12)
+
     def test_several_lines(self):
         terminal = self.start("-n", "2", "--no-think")
         terminal.send_line('"""one')
