@@ -1,15 +1,20 @@
 // dot and swigluDot: linear layers, by format, shape and the number of positions computed together.
 #include <algorithm>
+#include <map>
 
 #include "axial/bench/float_view.h"
 #include "axial/bench/op_cases.h"
 #include "axial/ops/axes.h"
 #include "axial/ops/dot_fused.h"
+#include "axial/ops/interleaved.h"
 #include "axial/ops/linear_codes.h"
 #include "axial/tensor/stored.h"
 
 namespace axial::bench {
 namespace {
+
+// Above this no second form is made.
+constexpr std::size_t fewRows = 16;
 
 inline constexpr Axis<"row"> row;        // of the matrix of weights, whatever its axes are
 inline constexpr Axis<"column"> column;  // what is summed over
@@ -38,15 +43,28 @@ OpCase linearCase(bool gated, const LinearLayer& layer, std::size_t m, std::opti
     c.axes.insert(c.axes.end(), layer.in.begin(), layer.in.end());
     c.prepare = [=](const Memory& memory) {
         const auto x = floatsAt<axes::seq, column>(memory.bytes().data(), {m, k});
-        return [=, places = Places(memory, operandBytes, cached)]() mutable {
+        // Weights stay, one of each place, so that those that are read for few rows get their second form, as a model's
+        // do.
+        struct Operands {
+            Weight<row, column> w, up;
+        };
+        auto call = [=, places = Places(memory, operandBytes, cached),
+                     weights = std::map<const std::byte*, Operands>()]() mutable {
             const UseActivations use(activations.value_or(Activations::float32));
             const std::byte* place = places.next();
-            const Weight<row, column> w(place, format, {n, k});
-            if (gated)
-                static_cast<void>(swigluDot(x, w, Weight<row, column>(place + second, format, {n, k}), column));
-            else
-                static_cast<void>(dot(x, w, column));
+            auto [at, isNew] = weights.try_emplace(place);
+            auto& [w, up] = at->second;
+            if (isNew) {
+                const Extents extent{n, k};
+                w = Weight<row, column>(place, format, extent, {}, {}, Origin::constant);
+                if (gated) up = Weight<row, column>(place + second, format, extent, {}, {}, Origin::constant);
+            }
+            static_cast<void>(gated ? swigluDot(x, w, up, column) : dot(x, w, column));
         };
+        erased::interleaveAtReading(1);
+        const std::size_t count = cached ? 1 : memory.bytes().size() / std::max<std::size_t>(1, operandBytes) + 1;
+        for (std::size_t i = 0; m <= fewRows && i < count; ++i) call();
+        return call;
     };
     return c;
 }

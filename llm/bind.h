@@ -20,7 +20,7 @@ Weight<A...> bound(const StoredTensor& stored, WeightSource& source, const AxisS
     wanted.rank = sizeof...(A);
     wanted.extent = Extents{sizes.of(A.name)...};
     source.check(stored, wanted);
-    return Weight<A...>(stored.data, stored.format, wanted.extent, stored.mapping, stored.name, stored.onDisk);
+    return Weight<A...>(stored.data, stored.format, wanted.extent, stored.mapping, stored.name, stored.origin);
 }
 template <auto... A>
 void bindField(Weight<A...>& field, const std::string& name, WeightSource& source, const AxisSizes& sizes) {

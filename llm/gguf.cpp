@@ -53,7 +53,7 @@ GgufPart openPart(const std::filesystem::path& path) {
     file->advise(MappedFile::Access::willNeed, 0, usualHeader);
     const std::span<const std::byte> bytes = file->bytes();
     GgufPart part = parsePart(std::move(file), bytes, path);
-    for (StoredTensor& tensor : part.tensors) tensor.onDisk = true;
+    for (StoredTensor& tensor : part.tensors) tensor.origin = Origin::onDisk;
     return part;
 }
 

@@ -179,7 +179,8 @@ std::vector<StoredTensor> tensorsOf(const std::filesystem::path& path, std::uint
     auto file = std::make_shared<const MappedFile>(path);
     fileBytes += file->bytes().size();
     std::vector<StoredTensor> tensors = Header(path, file->bytes(), file).tensors();
-    for (StoredTensor& tensor : tensors) tensor.onDisk = tensor.mapping == file;  // else it is a copy
+    for (StoredTensor& tensor : tensors)
+        if (tensor.mapping == file) tensor.origin = Origin::onDisk;  // else it is a copy
     return tensors;
 }
 

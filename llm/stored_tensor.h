@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "axial/tensor/format.h"
+#include "axial/tensor/origin.h"
 
 namespace axial::llm {
 
@@ -16,7 +17,7 @@ struct StoredTensor {
     const std::byte* data = nullptr;  // in the mapped file
     std::size_t bytes = 0;
     std::shared_ptr<const void> mapping;  // keeps the file mapped while anybody borrows from it
-    bool onDisk = false;                  // whether `data` lies in the mapping of a file
+    Origin origin = Origin::writable;
 };
 
 }  // namespace axial::llm

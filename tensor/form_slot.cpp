@@ -10,6 +10,7 @@
 namespace axial {
 
 void FormSlot::giveBack(std::size_t offset, std::size_t bytes) const noexcept {
+    if (origin_ != Origin::onDisk) return;
     // whole pages only: the others hold bytes of the weights beside this one
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
     const auto begin = reinterpret_cast<std::uintptr_t>(data_) + offset, end = begin + bytes;
@@ -22,8 +23,9 @@ void FormSlot::giveBack(std::size_t offset, std::size_t bytes) const noexcept {
     ::madvise(start, last - first, MADV_DONTNEED);
 }
 
-std::shared_ptr<FormSlot> detail::formSlot(const TensorRef& weight) {
-    return std::make_shared<FormSlot>(weight.data, bytesOf(weight.format, weight.size()));
+std::shared_ptr<FormSlot> detail::formSlot(const TensorRef& weight, Origin origin) {
+    if (origin == Origin::writable) return nullptr;
+    return std::make_shared<FormSlot>(weight.data, bytesOf(weight.format, weight.size()), origin);
 }
 
 }  // namespace axial

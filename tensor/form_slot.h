@@ -3,8 +3,11 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+
+#include "axial/tensor/origin.h"
 
 namespace axial {
 
@@ -14,10 +17,11 @@ class SecondForm {
     virtual ~SecondForm() = default;
 };
 
-// Of one weight whose bytes lie in the mapping of a file and never change. For use by several threads at once.
+// Of one weight that never changes. For use by several threads at once.
 class FormSlot {
   public:
-    FormSlot(const void* data, std::size_t bytes) : data_(static_cast<const std::byte*>(data)), bytes_(bytes) {}
+    FormSlot(const void* data, std::size_t bytes, Origin origin)
+        : data_(static_cast<const std::byte*>(data)), bytes_(bytes), origin_(origin) {}
 
     // The whole weight.
     const std::byte* data() const { return data_; }
@@ -46,6 +50,7 @@ class FormSlot {
   private:
     const std::byte* data_;
     std::size_t bytes_;
+    Origin origin_;
     std::atomic<std::size_t> readings_{0};
     std::atomic<const SecondForm*> form_{nullptr};
     std::mutex mutex_;

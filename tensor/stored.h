@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "axial/tensor/origin.h"
 #include "axial/tensor/view.h"
 
 namespace axial {
@@ -104,7 +105,7 @@ struct WeightFile {
     std::string name;
     std::shared_ptr<FormSlot> slot;
 };
-std::shared_ptr<FormSlot> formSlot(const TensorRef& weight);
+std::shared_ptr<FormSlot> formSlot(const TensorRef& weight, Origin);
 }  // namespace detail
 
 // A parameter of a model: borrowed from a mapped file that it keeps mapped, and labelled with the file's name for it.
@@ -116,12 +117,12 @@ class Weight : public Stored<A...> {
     using typename Stored<A...>::Set;
 
     Weight() = default;
-    // `data` holds the extents' values row-major in `format`, and lives as long as `mapping`. onDisk: it lies in the
-    // mapping of a file and nobody writes to it, so ops may keep a second form of it and give its memory back.
-    // ShapeError if an axis has a fixed size and another extent, or if the number of values overflows.
+    // `data` holds the extents' values row-major in `format`, and lives as long as `mapping`; of what is not writable
+    // ops may keep a second form, and give the memory of what is on disk back. ShapeError if an axis has a fixed size
+    // and another extent, or if the number of values overflows.
     Weight(const void* data, Format format, const Extents& extent, std::shared_ptr<const void> mapping = {},
-           std::string name = {}, bool onDisk = false)
-        : Weight(refOf(data, format, extent), std::move(mapping), std::move(name), onDisk) {}
+           std::string name = {}, Origin origin = Origin::writable)
+        : Weight(refOf(data, format, extent), std::move(mapping), std::move(name), origin) {}
 
     // w(expert(3)) is the weight of what remains, and keeps the file mapped as w does.
     template <class... X>
@@ -144,9 +145,9 @@ class Weight : public Stored<A...> {
         this->ref_.label = file_->name;
         this->ref_.slot = file_->slot.get();
     }
-    Weight(const TensorRef& r, std::shared_ptr<const void> mapping, std::string name, bool onDisk)
-        : Weight(r, std::make_shared<const detail::WeightFile>(detail::WeightFile{
-                        std::move(mapping), std::move(name), onDisk ? detail::formSlot(r) : nullptr})) {}
+    Weight(const TensorRef& r, std::shared_ptr<const void> mapping, std::string name, Origin origin)
+        : Weight(r, std::make_shared<const detail::WeightFile>(
+                        detail::WeightFile{std::move(mapping), std::move(name), detail::formSlot(r, origin)})) {}
     static TensorRef refOf(const void* data, Format format, const Extents& extent) {
         TensorRef r = dense(format, names<Set>, Set::size, extent);
         r.data = const_cast<void*>(data);
