@@ -9,6 +9,10 @@ foreach(layer tensor ops llm)
   install(DIRECTORY ${layer}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/axial/${layer} COMPONENT development
     FILES_MATCHING PATTERN "*.h" PATTERN "cli" EXCLUDE PATTERN "bundled" EXCLUDE)
 endforeach()
+if(TARGET axial_rust AND NOT BUILD_SHARED_LIBS)  # a shared library has it inside
+  get_target_property(axial_rust_archive axial_rust IMPORTED_LOCATION)
+  install(FILES ${axial_rust_archive} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+endif()
 install(EXPORT axialTargets NAMESPACE axial:: DESTINATION ${axial_config_dir} COMPONENT development)
 configure_package_config_file(cmake/axialConfig.cmake.in axialConfig.cmake INSTALL_DESTINATION ${axial_config_dir})
 write_basic_package_version_file(axialConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -1,4 +1,5 @@
-# axial_layer(<name> PUBLIC <targets> PRIVATE <targets>) makes the library axial::<name> from the folder <name>.
+# axial_layer(<name> PUBLIC <targets> PRIVATE <targets> WITHOUT <files>) makes the library axial::<name> from the folder
+# <name>, except for some of its files.
 #
 # Headers are spelled "axial/<layer>/<file>.h", in the tree and when installed. Each layer's include directory holds
 # one link, axial/<layer>, to that layer's folder; a layer sees another's only by linking it. So an include that
@@ -13,8 +14,10 @@ if(AXIAL_WERROR)
 endif()
 
 function(axial_layer name)
-  cmake_parse_arguments(layer "" "" "PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(layer "" "" "PUBLIC;PRIVATE;WITHOUT" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  list(TRANSFORM layer_WITHOUT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${name}/)
+  list(REMOVE_ITEM sources ${layer_WITHOUT})
   add_library(axial_${name} ${sources})
   add_library(axial::${name} ALIAS axial_${name})
   set_target_properties(axial_${name} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}

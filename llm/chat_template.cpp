@@ -5,6 +5,7 @@
 
 #include "axial/llm/chat_forms.h"
 #include "axial/llm/fnv1a.h"
+#include "axial/llm/jinja_template.h"
 #include "axial/llm/unicode.h"
 #include "axial/tensor/error.h"
 
@@ -177,10 +178,24 @@ ChatTemplate ChatTemplate::ofText(std::string_view text) {
                            "\"); choose one that writes the same: " + names());
 }
 
-std::string_view ChatTemplate::name() const { return form_->name; }
-bool ChatTemplate::thinks() const { return form_->thinks; }
-bool ChatTemplate::canSkipThinking() const { return form_->canSkipThinking; }
-ToolCallForm ChatTemplate::toolCallForm() const { return form_->calls; }
+ChatTemplate ChatTemplate::ofFile(const Vocabulary& vocabulary) {
+    try {
+        return ofText(*vocabulary.chatTemplate);
+    } catch (const UnsupportedError& unknown) {
+        ChatTemplate chat;
+        chat.interpreted_ = jinjaTemplate(*vocabulary.chatTemplate, vocabulary);
+        if (chat.interpreted_) return chat;
+        throw UnsupportedError(unknown.what() + std::string("; or build axial where cargo and rustc 1.87 are: it then "
+                                                            "interprets any template"));
+    }
+}
+
+std::string_view ChatTemplate::name() const { return interpreted_ ? "the file's own" : form_->name; }
+bool ChatTemplate::thinks() const { return interpreted_ ? interpreted_->thinks() : form_->thinks; }
+bool ChatTemplate::canSkipThinking() const {
+    return interpreted_ ? interpreted_->canSkipThinking() : form_->canSkipThinking;
+}
+ToolCallForm ChatTemplate::toolCallForm() const { return interpreted_ ? interpreted_->toolCallForm() : form_->calls; }
 
 std::vector<TextPart> ChatTemplate::render(std::span<const Message> messages, const RenderOptions& options) const {
     if (messages.empty()) throw ValueError("chat template: there are no messages");
@@ -192,11 +207,13 @@ std::vector<TextPart> ChatTemplate::render(std::span<const Message> messages, co
         }
         calls = calls || !message.toolCalls.empty() || role == "tool";
     }
-    if (calls && form_->calls == ToolCallForm::none) {
+    const bool knowsTools = interpreted_ ? interpreted_->knowsTools() : form_->calls != ToolCallForm::none;
+    if (calls && !knowsTools) {
         throw UnsupportedError("chat template: " + std::string(name()) +
                                " has no place for tools; leave them out, or choose a template of a model that was "
                                "trained to call them");
     }
+    if (interpreted_) return interpreted_->render(messages, options);
     PromptWriter writer;
     form_->render(writer, {messages, options, system_, bos_});
     return writer.take();
@@ -217,8 +234,9 @@ ChatTemplate chatTemplateOf(const Vocabulary& vocabulary, const std::optional<st
             " has none, and no ChatML tokens: it is no chat model; generate continues a text instead");
     }
     ChatTemplate chosen = name                      ? ChatTemplate(*name)
-                          : vocabulary.chatTemplate ? ChatTemplate::ofText(*vocabulary.chatTemplate)
+                          : vocabulary.chatTemplate ? ChatTemplate::ofFile(vocabulary)
                                                     : ChatTemplate("chatml");
+    if (chosen.interpreted_) return chosen;
     chosen.checkMarkers(vocabulary);
     chosen.bos_ = vocabulary.bos ? vocabulary.tokens.bytes(*vocabulary.bos) : std::string_view();
     return chosen;

@@ -1,5 +1,6 @@
 // From a conversation to the text that a model continues, as the template stored with the model writes it.
 #pragma once
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,10 +36,13 @@ struct RenderOptions {
     bool thinking = true;               // false: the answer begins behind empty thoughts, if the template can do that
     std::vector<std::string> tools{};   // functions that the model may call, each as JSON
     std::optional<std::string> date{};  // today's, for templates that write it; else what the template says
+    std::string variables{};            // what else a template that is interpreted may ask for, as a JSON object
 };
 
-// A stored template is a program in the language Jinja, which is not interpreted here: the templates below are known by
-// their text, and others are refused. Forms of ChatML, <|im_start|>ROLE\nCONTENT<|im_end|>\n:
+class JinjaTemplate;
+
+// A stored template is a program in the language Jinja. The templates below are known by their text, and need no
+// interpreter. Forms of ChatML, <|im_start|>ROLE\nCONTENT<|im_end|>\n:
 //   qwen3           thoughts between <think> and </think>, left out of all turns before the last question; tools
 //   qwen3-thinking  the same, but the answer always begins inside of thoughts (Qwen3-...-Thinking-2507)
 //   qwen3-instruct  the same, and the answer has no thoughts (Qwen3-...-Instruct-2507)
@@ -56,15 +60,20 @@ struct RenderOptions {
 // turns; without white space around the content:
 //   gemma2          Gemma 1 and 2, which have no system message
 //   gemma3          Gemma 3: the system message, as it is, and an empty line begin the first user turn
+// Any other text is interpreted if axial was built with its Rust component (JinjaTemplate), and refused without it.
 class ChatTemplate {
   public:
     // Throws UnsupportedError for a name that is not one of names().
     explicit ChatTemplate(std::string_view name);
     // The template with this Jinja text. UnsupportedError: a text that is not known.
     static ChatTemplate ofText(std::string_view text);
+    // The template of a vocabulary's file, interpreted where its text is not known and that can be done.
+    static ChatTemplate ofFile(const Vocabulary& vocabulary);
     static std::string names();
 
     std::string_view name() const;
+    // Whether it is the file's own text that is run, not one of the forms above.
+    bool interpreted() const { return interpreted_ != nullptr; }
     // Whether the answer may have thoughts, and whether RenderOptions::thinking can keep it from them.
     bool thinks() const;
     bool canSkipThinking() const;
@@ -84,9 +93,12 @@ class ChatTemplate {
     static std::span<const Form> forms();
     void checkMarkers(const Vocabulary& vocabulary) const;
 
+    ChatTemplate() = default;
+
     const Form* form_ = nullptr;
-    std::optional<std::string> system_;  // the template's own system message
-    std::string bos_;                    // what its bos_token says
+    std::shared_ptr<const JinjaTemplate> interpreted_;  // instead of a form
+    std::optional<std::string> system_;                 // the template's own system message
+    std::string bos_;                                   // what its bos_token says
 };
 
 // The template of a vocabulary's file, or the one with a name, writing the vocabulary's own BOS. A file without a

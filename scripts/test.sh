@@ -32,7 +32,8 @@ run() {
     shift 2
     log=$(mktemp)
     say "building $preset"
-    if ! cmake --preset "$preset" >"$log" 2>&1 || ! cmake --build --preset "$preset" --target $targets >"$log" 2>&1; then
+    if ! cmake --preset "$preset" >"$log" 2>&1 || ! { grep -h 'the Rust component' "$log"; true; } ||
+       ! cmake --build --preset "$preset" --target $targets >"$log" 2>&1; then
         grep -E -A5 'error|FAILED' "$log" | head -60
         echo "building $preset failed; the whole output is in $log"
         failed=$((failed + 1))

@@ -18,9 +18,9 @@ Thoughts thoughtsIn(const Options& options) {
 
 // Whether the template has written <think> for the model.
 bool opensThoughts(const std::vector<llm::TextPart>& prompt) {
-    if (prompt.empty()) return false;
-    std::string_view end = prompt.back().text;
-    end = end.substr(0, end.find_last_not_of(" \n") + 1);
+    std::string end;
+    for (auto part = prompt.rbegin(); part != prompt.rend() && end.size() < 16; ++part) end.insert(0, part->text);
+    end.resize(end.find_last_not_of(" \n") + 1);
     return end.ends_with("<think>");
 }
 

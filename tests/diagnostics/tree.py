@@ -14,6 +14,7 @@ CONFINED = [
     (r"pcre2", r"llm/[\w/]+\.cpp"),
     (r"utf8proc", r"llm/[\w/]+\.cpp"),
     (r"CLI/", r"llm/cli/\w+\.(h|cpp)"),
+    (r"axial_rust", r"llm/(jinja_template|grammar)\.cpp"),
     (r"axial/bench/", r"llm/cli/opbench\w*\.(h|cpp)"),
     (r"boost/", r"tensor/hana\.h|llm/\w+\.(h|cpp)"),
 ]
@@ -58,7 +59,7 @@ def main(root):
         files = tracked.stdout.split()
     else:  # an unpacked archive
         files = [str(path.relative_to(root)) for folder in LAYERS for path in (root / folder).rglob("*")]
-    files = [file for file in files if re.search(r"\.(h|cpp|py|sh|cmake)$", file) and (root / file).exists()]
+    files = [file for file in files if re.search(r"\.(h|cpp|rs|py|sh|cmake)$", file) and (root / file).exists()]
     faults = [fault for file in files for fault in faults_of(file, (root / file).read_text())]
     faults += faults_of_readme(root)
     print(f"{len(files)} files, {len(faults)} faults", *faults, sep="\n")
