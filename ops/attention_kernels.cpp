@@ -9,8 +9,8 @@
 
 #include <cstring>
 
+#include "axial/ops/attention_rows-inl.h"
 #include "axial/ops/exp-inl.h"
-#include "axial/tensor/half.h"
 
 #define AXIAL_UNROLL _Pragma("GCC unroll 8")
 
@@ -32,67 +32,13 @@ using V = hn::Vec<D>;
 
 constexpr float none = -__builtin_inff();
 
-// Rows of floats, `stride` values apart.
-struct Floats {
-    const float* data;
-    ptrdiff_t stride;
-};
+// So many rows are computed together, at most: each row more takes registers, and saves loads.
+constexpr size_t mostRows = HWY_TARGET == HWY_AVX3 ? 4 : 3;
 
-// Without F16C, Highway's conversion takes infinities for large numbers: there it is done one by one.
-HWY_INLINE void HalvesToFloats(const std::byte* from, size_t n, float* to) {
-    size_t i = 0;
-#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SSE4
-    const D d;
-    const hn::Rebind<hwy::float16_t, D> dh;
-    for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d))
-        hn::StoreU(hn::PromoteTo(d, hn::LoadU(dh, reinterpret_cast<const hwy::float16_t*>(from) + i)), d, to + i);
-#endif
-    for (; i < n; ++i) {
-        uint16_t half;
-        std::memcpy(&half, from + 2 * i, 2);
-        to[i] = f16ToF32(half);
-    }
-}
-
-HWY_INLINE void Q8ToFloats(const std::byte* from, size_t n, float* to) {
-    const D d;
-    const hn::RebindToSigned<D> di;
-    const hn::Rebind<int8_t, D> d8;
-    for (size_t block = 0; block < n; block += 32, from += 34) {
-        uint16_t half;
-        std::memcpy(&half, from, 2);
-        const V scale = hn::Set(d, f16ToF32(half));
-        for (size_t i = 0; i < 32; i += hn::Lanes(d)) {
-            const auto codes = hn::LoadU(d8, reinterpret_cast<const int8_t*>(from + 2 + i));
-            hn::StoreU(hn::Mul(scale, hn::ConvertTo(d, hn::PromoteTo(di, codes))), d, to + block + i);
-        }
-    }
-}
-
-// Keys (or values) first ... first + count - 1 as rows of floats with zeros behind the channels: where they are, if
-// they are that already, else in `tile`.
-HWY_INLINE Floats RowsAsFloats(const HeadRows& h, size_t first, size_t count, size_t channels, size_t width,
-                               float* tile) {
-    const std::byte* from = h.data + static_cast<ptrdiff_t>(first) * h.rowBytes;
-    if (h.format == Format::f32 && h.channelStride == 1 && channels == width)
-        return {reinterpret_cast<const float*>(from), h.rowBytes / static_cast<ptrdiff_t>(sizeof(float))};
-    float* to = tile;
-    for (size_t j = 0; j < count; ++j, from += h.rowBytes, to += width) {
-        if (h.format == Format::q8_0) {
-            Q8ToFloats(from, channels, to);
-        } else if (h.format == Format::f16) {
-            if (h.channelStride == 1)
-                HalvesToFloats(from, channels, to);
-            else
-                for (size_t c = 0; c < channels; ++c)
-                    HalvesToFloats(from + 2 * static_cast<ptrdiff_t>(c) * h.channelStride, 1, to + c);
-        } else {
-            const float* x = reinterpret_cast<const float*>(from);
-            for (size_t c = 0; c < channels; ++c) to[c] = x[static_cast<ptrdiff_t>(c) * h.channelStride];
-        }
-        for (size_t c = channels; c < width; ++c) to[c] = 0;
-    }
-    return {tile, static_cast<ptrdiff_t>(width)};
+// Few rows meet keys and values in the format they are stored in; for more of them these pay to be brought to floats
+// once. Measured for 1 to 16 rows of 128 channels.
+HWY_INLINE bool MeetsDirectly(const HeadRows& h, size_t rows) {
+    return rows <= (h.format == Format::f16 ? 2 * mostRows : mostRows);
 }
 
 // The lanes of each of four vectors added up, always in the same tree; to[0 ... 3].
@@ -123,59 +69,73 @@ HWY_INLINE void StoreFourSums(V a, V b, V c, V e, float* to) {
 #endif
 }
 
-// The products of R query rows with four keys. Lane i of a vector adds up the channels i, i + lanes, ... in order.
-template <int R>
-HWY_INLINE void FourKeys(const float* q, size_t width, Floats k, size_t keys, float* scores) {
+// The products of R query rows with keys j ... j + 3. Lane i of a vector adds up the channels i, i + lanes, ... in
+// order.
+template <int R, class Rows>
+HWY_INLINE void FourKeys(const float* q, size_t width, const Rows& k, size_t j, size_t keys, float* scores) {
     const D d;
-    const float* key[4];
-    for (size_t j = 0; j < 4; ++j) key[j] = k.data + static_cast<ptrdiff_t>(HWY_MIN(j, keys - 1)) * k.stride;
+    const typename Rows::Row key[4] = {k.At(j), k.At(HWY_MIN(j + 1, keys - 1)), k.At(HWY_MIN(j + 2, keys - 1)),
+                                       k.At(HWY_MIN(j + 3, keys - 1))};
     V sum[R][4];
     AXIAL_UNROLL
     for (int r = 0; r < R; ++r) {
         AXIAL_UNROLL
-        for (int j = 0; j < 4; ++j) sum[r][j] = hn::Zero(d);
+        for (int i = 0; i < 4; ++i) sum[r][i] = hn::Zero(d);
     }
-    for (size_t c = 0; c < width; c += hn::Lanes(d)) {
-        V x[R];
+    for (size_t c = 0; c < width; c += Rows::step) {
         AXIAL_UNROLL
-        for (int r = 0; r < R; ++r) x[r] = hn::LoadU(d, q + static_cast<size_t>(r) * width + c);
-        AXIAL_UNROLL
-        for (int j = 0; j < 4; ++j) {
-            V y = hn::LoadU(d, key[j] + c);
-            AXIAL_KEEP(y);
+        for (size_t step = 0; step < Rows::step; step += hn::Lanes(d)) {
+            V x[R];
             AXIAL_UNROLL
-            for (int r = 0; r < R; ++r) sum[r][j] = hn::MulAdd(x[r], y, sum[r][j]);
+            for (int r = 0; r < R; ++r) x[r] = hn::LoadU(d, q + static_cast<size_t>(r) * width + c + step);
+            AXIAL_UNROLL
+            for (int i = 0; i < 4; ++i) {
+                V y = key[i].Load(d, c, step);
+                AXIAL_KEEP(y);
+                AXIAL_UNROLL
+                for (int r = 0; r < R; ++r) sum[r][i] = hn::MulAdd(x[r], y, sum[r][i]);
+            }
         }
     }
     AXIAL_UNROLL
-    for (int r = 0; r < R; ++r) StoreFourSums(sum[r][0], sum[r][1], sum[r][2], sum[r][3], scores + r * keyBlock);
+    for (int r = 0; r < R; ++r) StoreFourSums(sum[r][0], sum[r][1], sum[r][2], sum[r][3], scores + r * keyBlock + j);
 }
 
 // scores[r][j] for R rows and the keys of a tile, rounded up to fours.
-template <int R>
-HWY_INLINE void TileScores(const float* q, size_t width, Floats k, size_t keys, float* scores) {
-    for (size_t j = 0; j < keys; j += 4)
-        FourKeys<R>(q, width, {k.data + static_cast<ptrdiff_t>(j) * k.stride, k.stride}, keys - j, scores + j);
+template <int R, class Rows>
+HWY_INLINE void TileScores(const float* q, size_t width, const Rows& k, size_t keys, float* scores,
+                           const Ahead& ahead) {
+    for (size_t j = 0; j < keys; j += 4) {
+        for (size_t i = j; i < j + 4; ++i) ahead.Fetch(i, 0, ahead.bytes);
+        for (size_t i = j; i < HWY_MIN(j + 4, keys); ++i) k.Prepare(i);
+        FourKeys<R>(q, width, k, j, keys, scores);
+    }
 }
 
-// mixed[r] += weights[r][j] * v[j], j in order, for R rows.
-template <int R, int W>
-HWY_INLINE void MixColumns(const float* weights, size_t keys, Floats v, float* mixed, size_t width) {
+// mixed[r] += weights[r][j] * v[j], j in order, for R rows and W vectors of channels from `column` on.
+template <int R, int W, class Rows>
+HWY_INLINE void MixColumns(const float* weights, size_t begin, size_t end, const Rows& v, size_t column, float* mixed,
+                           size_t width, const Ahead& ahead) {
     const D d;
     const size_t lanes = hn::Lanes(d);
+    const size_t fetchBegin = ahead.bytes * column / width, fetchEnd = ahead.bytes * (column + W * lanes) / width;
+    mixed += column;
     V sum[R][W];
     AXIAL_UNROLL
     for (int r = 0; r < R; ++r) {
         AXIAL_UNROLL
         for (int w = 0; w < W; ++w) sum[r][w] = hn::LoadU(d, mixed + static_cast<size_t>(r) * width + w * lanes);
     }
-    for (size_t j = 0; j < keys; ++j) {
+    for (size_t j = begin; j < end; ++j) {
+        ahead.Fetch(j, fetchBegin, fetchEnd);
+        if (column == 0) v.Prepare(j);
+        const typename Rows::Row row = v.At(j);
         V p[R];
         AXIAL_UNROLL
         for (int r = 0; r < R; ++r) p[r] = hn::Set(d, weights[r * keyBlock + j]);
         AXIAL_UNROLL
         for (int w = 0; w < W; ++w) {
-            V x = hn::LoadU(d, v.data + static_cast<ptrdiff_t>(j) * v.stride + w * lanes);
+            V x = row.Load(d, column, w * lanes);
             AXIAL_KEEP(x);
             AXIAL_UNROLL
             for (int r = 0; r < R; ++r) sum[r][w] = hn::MulAdd(p[r], x, sum[r][w]);
@@ -187,13 +147,20 @@ HWY_INLINE void MixColumns(const float* weights, size_t keys, Floats v, float* m
         for (int w = 0; w < W; ++w) hn::StoreU(sum[r][w], d, mixed + static_cast<size_t>(r) * width + w * lanes);
     }
 }
-template <int R>
-HWY_INLINE void Mix(const float* weights, size_t keys, Floats v, float* mixed, size_t width) {
+template <int R, int W, class Rows>
+HWY_INLINE void MixFrom(size_t column, const float* weights, size_t begin, size_t end, const Rows& v, float* mixed,
+                        size_t width, const Ahead& ahead) {
     const size_t lanes = hn::Lanes(D());
-    size_t c = 0;
-    for (; c + 4 * lanes <= width; c += 4 * lanes)
-        MixColumns<R, 4>(weights, keys, {v.data + c, v.stride}, mixed + c, width);
-    for (; c < width; c += lanes) MixColumns<R, 1>(weights, keys, {v.data + c, v.stride}, mixed + c, width);
+    for (; column + W * lanes <= width; column += W * lanes)
+        MixColumns<R, W>(weights, begin, end, v, column, mixed, width, ahead);
+    if constexpr (W / 2 * floatLanes >= Rows::step)
+        if (column < width) MixFrom<R, W / 2>(column, weights, begin, end, v, mixed, width, ahead);
+}
+template <int R, class Rows>
+HWY_INLINE void Mix(const float* weights, size_t begin, size_t end, const Rows& v, float* mixed, size_t width,
+                    const Ahead& ahead) {
+    constexpr int most = R == 1 || (HWY_TARGET == HWY_AVX3 && R <= 3) ? 8 : 4;
+    MixFrom<R, most>(0, weights, begin, end, v, mixed, width, ahead);
 }
 
 // A row's scores to weights e^(score - largest), in place. Outside of what the row sees, up to whole vectors, they
@@ -235,17 +202,20 @@ HWY_INLINE Seen SeenBy(const AttentionRows& a, size_t r, size_t first, size_t en
     return from < to ? Seen{from - first, to - first} : Seen{0, 0};
 }
 
-template <int R>
-HWY_INLINE void ScoreRows(const AttentionRows& a, size_t r, size_t first, size_t end, Floats k, float* scores) {
+template <int R, class Rows>
+HWY_INLINE void ScoreRows(const AttentionRows& a, size_t r, size_t first, size_t end, const Rows& k, float* scores,
+                          const Ahead& ahead) {
     bool seen = false;
     for (size_t i = 0; i < R; ++i) seen = seen || SeenBy(a, r + i, first, end).to != 0;
-    if (seen) TileScores<R>(a.q + r * a.width, a.width, k, end - first, scores);
+    if (seen) TileScores<R>(a.q + r * a.width, a.width, k, end - first, scores + r * keyBlock, ahead);
 }
 
 // R rows take the keys that all of them see together, and each its own before and after.
-template <int R>
-HWY_INLINE void MixRows(const AttentionRows& a, size_t r, size_t first, size_t end, Floats v, const float* weights,
-                        float* mixed) {
+template <int R, class Rows>
+HWY_INLINE void MixRows(const AttentionRows& a, size_t r, size_t first, size_t end, const Rows& v, const float* weights,
+                        float* mixed, const Ahead& ahead) {
+    weights += r * keyBlock;
+    mixed += r * a.width;
     Seen seen[R];
     size_t from = 0, to = keyTile;
     for (size_t i = 0; i < R; ++i) {
@@ -254,30 +224,50 @@ HWY_INLINE void MixRows(const AttentionRows& a, size_t r, size_t first, size_t e
         to = HWY_MIN(to, seen[i].to);
     }
     const auto alone = [&](size_t i, size_t begin, size_t stop) HWY_ATTR {
-        if (begin < stop)
-            Mix<1>(weights + i * keyBlock + begin, stop - begin,
-                   {v.data + static_cast<ptrdiff_t>(begin) * v.stride, v.stride}, mixed + i * a.width, a.width);
+        if (begin < stop) Mix<1>(weights + i * keyBlock, begin, stop, v, mixed + i * a.width, a.width, Ahead());
     };
     if (from >= to) {
         for (size_t i = 0; i < R; ++i) alone(i, seen[i].from, seen[i].to);
         return;
     }
     for (size_t i = 0; i < R; ++i) alone(i, seen[i].from, from);
-    Mix<R>(weights + from, to - from, {v.data + static_cast<ptrdiff_t>(from) * v.stride, v.stride}, mixed, a.width);
+    Mix<R>(weights, from, to, v, mixed, a.width, ahead);
     for (size_t i = 0; i < R; ++i) alone(i, to, seen[i].to);
+}
+
+// What comes after the rows of `from` from key `first` on: at `endKey` follow those of `then` from `thenFirst` on.
+HWY_INLINE Ahead AheadOf(const AttentionRows& a, const HeadRows& from, size_t first, size_t endKey,
+                         const HeadRows& then, size_t thenFirst) {
+    constexpr size_t distance = 2048;
+    const size_t bytes = bytesOf(from.format, a.channels);
+    return {from.data + static_cast<ptrdiff_t>(first) * from.rowBytes,
+            then.data + static_cast<ptrdiff_t>(thenFirst) * then.rowBytes,
+            from.rowBytes,
+            then.rowBytes,
+            endKey - first,
+            HWY_MAX(1, distance / HWY_MAX(1, bytes)),
+            bytes};
 }
 
 void AttendBlock(const AttentionRows& a, size_t firstKey, size_t endKey, const AttentionState& block, float* scores,
                  float* tile) {
     const size_t width = a.width;
-    for (size_t first = firstKey; first < endKey; first += keyTile) {
-        const size_t end = HWY_MIN(first + keyTile, endKey);
-        const Floats k = RowsAsFloats(a.k, first, end - first, a.channels, width, tile);
+    const bool directK = MeetsDirectly(a.k, a.rows), directV = MeetsDirectly(a.v, a.rows);
+    // With several groups of rows less is waited for at a time: memory is asked while the first of them is computed.
+    const size_t step = a.rows > mostRows && a.rows <= 4 * mostRows ? keyTile / 2 : keyTile;
+    for (size_t first = firstKey; first < endKey; first += step) {
+        const size_t end = HWY_MIN(first + step, endKey);
+        const Ahead ahead = AheadOf(a, a.k, first, endKey, a.v, firstKey);
         float* s = scores + (first - firstKey);
-        size_t r = 0;
-        for (; r + 3 <= a.rows; r += 3) ScoreRows<3>(a, r, first, end, k, s + r * keyBlock);
-        if (a.rows - r == 2) ScoreRows<2>(a, r, first, end, k, s + r * keyBlock);
-        if (a.rows - r == 1) ScoreRows<1>(a, r, first, end, k, s + r * keyBlock);
+        WithRows(a.k, first, end - first, a.channels, width, directK, tile, ahead,
+                 [&](const auto& k, Ahead asked) HWY_ATTR {
+                     size_t r = 0;
+                     for (; r + mostRows <= a.rows; r += mostRows, asked.bytes = 0)
+                         ScoreRows<mostRows>(a, r, first, end, k, s, asked);
+                     if (mostRows == 4 && a.rows - r == 3) ScoreRows<3>(a, r, first, end, k, s, asked);
+                     if (a.rows - r == 2) ScoreRows<2>(a, r, first, end, k, s, asked);
+                     if (a.rows - r == 1) ScoreRows<1>(a, r, first, end, k, s, asked);
+                 });
     }
     for (size_t r = 0; r < a.rows; ++r) {
         for (size_t c = 0; c < width; ++c) block.mixed[r * width + c] = 0;
@@ -289,15 +279,19 @@ void AttendBlock(const AttentionRows& a, size_t firstKey, size_t endKey, const A
         Weights(scores + r * keyBlock, seen.from, seen.to, a.scale, bias, a.biasStride, block.largest + r,
                 block.sum + r);
     }
-    for (size_t first = firstKey; first < endKey; first += keyTile) {
-        const size_t end = HWY_MIN(first + keyTile, endKey);
-        const Floats v = RowsAsFloats(a.v, first, end - first, a.channels, width, tile);
+    for (size_t first = firstKey; first < endKey; first += step) {
+        const size_t end = HWY_MIN(first + step, endKey);
+        const Ahead ahead = AheadOf(a, a.v, first, endKey, a.k, firstKey + keyBlock);
         const float* weights = scores + (first - firstKey);
-        size_t r = 0;
-        for (; r + 3 <= a.rows; r += 3)
-            MixRows<3>(a, r, first, end, v, weights + r * keyBlock, block.mixed + r * width);
-        if (a.rows - r == 2) MixRows<2>(a, r, first, end, v, weights + r * keyBlock, block.mixed + r * width);
-        if (a.rows - r == 1) MixRows<1>(a, r, first, end, v, weights + r * keyBlock, block.mixed + r * width);
+        WithRows(a.v, first, end - first, a.channels, width, directV, tile, ahead,
+                 [&](const auto& v, Ahead asked) HWY_ATTR {
+                     size_t r = 0;
+                     for (; r + mostRows <= a.rows; r += mostRows, asked.bytes = 0)
+                         MixRows<mostRows>(a, r, first, end, v, weights, block.mixed, asked);
+                     if (mostRows == 4 && a.rows - r == 3) MixRows<3>(a, r, first, end, v, weights, block.mixed, asked);
+                     if (a.rows - r == 2) MixRows<2>(a, r, first, end, v, weights, block.mixed, asked);
+                     if (a.rows - r == 1) MixRows<1>(a, r, first, end, v, weights, block.mixed, asked);
+                 });
     }
 }
 

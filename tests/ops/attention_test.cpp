@@ -118,10 +118,24 @@ TEST_CASE("groupedAttention: equals its plain definition for any sizes and forma
         bool causal;
     };
     const Case cases[] = {
-        {1, 1, 1, 1, 1, 0, true},      {1, 700, 4, 2, 128, 0, true},   {3, 257, 6, 2, 64, 0, true},
-        {70, 300, 4, 4, 32, 0, true},  {13, 520, 7, 1, 96, 0, true},   {5, 600, 2, 1, 20, 100, true},
-        {40, 40, 9, 3, 64, 0, true},   {2, 290, 4, 2, 8, 0, false},    {60, 31, 2, 2, 48, 0, false},
-        {33, 333, 3, 1, 128, 7, true}, {1, 1000, 16, 8, 128, 0, true}, {4, 30, 60, 1, 16, 0, true},
+        {1, 1, 1, 1, 1, 0, true},
+        {1, 700, 4, 2, 128, 0, true},
+        {3, 257, 6, 2, 64, 0, true},
+        {70, 300, 4, 4, 32, 0, true},
+        {13, 520, 7, 1, 96, 0, true},
+        {5, 600, 2, 1, 20, 100, true},
+        {40, 40, 9, 3, 64, 0, true},
+        {2, 290, 4, 2, 8, 0, false},
+        {60, 31, 2, 2, 48, 0, false},
+        {33, 333, 3, 1, 128, 7, true},
+        {1, 1000, 16, 8, 128, 0, true},
+        {4, 30, 60, 1, 16, 0, true},
+        // few rows, which meet keys and values as they are stored
+        {1, 300, 1, 1, 32, 0, true},
+        {1, 270, 3, 1, 96, 0, true},
+        {2, 530, 8, 2, 80, 0, true},
+        {2, 600, 4, 2, 160, 40, true},
+        {4, 277, 4, 2, 64, 0, false},
     };
     unsigned seed = 1;
     for (const Case& c : cases) {
