@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <vector>
 
 #include "axial/ops/attention_kernels.h"
 #include "axial/ops/rows.h"
@@ -203,27 +204,26 @@ void shareOut(std::size_t workers, std::size_t tasks, const Call& c, std::byte* 
     currentTeam().run(workers, work);
 }
 
-// Few units and many keys, as in decoding: the blocks of a unit are computed side by side, then merged in their order,
-// by the same operations as in wholeUnit.
+// Few units and many keys, as in decoding: the blocks of a unit are computed side by side, and whoever is done with the
+// last of them merges them in their order, by the same operations as in wholeUnit.
 void byBlocks(const Call& c, std::size_t workers, std::byte* scratch) {
     const std::size_t blocks = (c.keys + kernels::keyBlock - 1) / kernels::keyBlock;
     const std::size_t size = Scratch::stateFloats(c);
     const Buffer partial(c.units * blocks * size * sizeof(float));
     float* const states = static_cast<float*>(partial.data());
+    std::vector<std::atomic<std::size_t>> done(c.units);
     shareOut(workers, c.units * blocks, c, scratch, [&](std::size_t i, const Scratch& s) {
         const Unit u = unitOf(c, i / blocks);
+        const kernels::AttentionRows rows = gather(c, u, s);
+        const auto stateOf = [&](std::size_t block) {
+            return Scratch::stateAt(states + (i / blocks * blocks + block) * size, c);
+        };
         const Blocks range = blocksOf(c, u);
         const std::size_t block = i % blocks;
-        if (block < range.first || block >= range.last) return;
-        attend(c, u, gather(c, u, s), block, Scratch::stateAt(states + i * size, c), s);
-    });
-    shareOut(workers, c.units, c, scratch, [&](std::size_t i, const Scratch& s) {
-        const Unit u = unitOf(c, i);
-        const kernels::AttentionRows rows = gather(c, u, s);
+        if (block >= range.first && block < range.last) attend(c, u, rows, block, stateOf(block), s);
+        if (done[i / blocks].fetch_add(1, std::memory_order_acq_rel) + 1 < blocks) return;
         kernels::clearAttention(rows, s.state);
-        const Blocks range = blocksOf(c, u);
-        for (std::size_t block = range.first; block < range.last; ++block)
-            kernels::mergeAttention(rows, s.state, Scratch::stateAt(states + (i * blocks + block) * size, c));
+        for (std::size_t b = range.first; b < range.last; ++b) kernels::mergeAttention(rows, s.state, stateOf(b));
         kernels::finishAttention(rows, s.state);
         scatter(c, u, s.state);
     });

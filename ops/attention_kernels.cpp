@@ -102,9 +102,9 @@ HWY_INLINE void FourKeys(const float* q, size_t width, const Rows& k, size_t j, 
 }
 
 // scores[r][j] for R rows and the keys of a tile, rounded up to fours.
-template <int R, class Rows>
+template <int R, class Rows, class Asked>
 HWY_INLINE void TileScores(const float* q, size_t width, const Rows& k, size_t keys, float* scores,
-                           const Ahead& ahead) {
+                           const Asked& ahead) {
     for (size_t j = 0; j < keys; j += 4) {
         for (size_t i = j; i < j + 4; ++i) ahead.Fetch(i, 0, ahead.bytes);
         for (size_t i = j; i < HWY_MIN(j + 4, keys); ++i) k.Prepare(i);
@@ -113,9 +113,9 @@ HWY_INLINE void TileScores(const float* q, size_t width, const Rows& k, size_t k
 }
 
 // mixed[r] += weights[r][j] * v[j], j in order, for R rows and W vectors of channels from `column` on.
-template <int R, int W, class Rows>
+template <int R, int W, class Rows, class Asked>
 HWY_INLINE void MixColumns(const float* weights, size_t begin, size_t end, const Rows& v, size_t column, float* mixed,
-                           size_t width, const Ahead& ahead) {
+                           size_t width, const Asked& ahead) {
     const D d;
     const size_t lanes = hn::Lanes(d);
     const size_t fetchBegin = ahead.bytes * column / width, fetchEnd = ahead.bytes * (column + W * lanes) / width;
@@ -126,16 +126,16 @@ HWY_INLINE void MixColumns(const float* weights, size_t begin, size_t end, const
         AXIAL_UNROLL
         for (int w = 0; w < W; ++w) sum[r][w] = hn::LoadU(d, mixed + static_cast<size_t>(r) * width + w * lanes);
     }
-    for (size_t j = begin; j < end; ++j) {
+    typename Rows::Row row = v.At(begin, column);
+    for (size_t j = begin; j < end; ++j, v.Next(row)) {
         ahead.Fetch(j, fetchBegin, fetchEnd);
         if (column == 0) v.Prepare(j);
-        const typename Rows::Row row = v.At(j);
         V p[R];
         AXIAL_UNROLL
         for (int r = 0; r < R; ++r) p[r] = hn::Set(d, weights[r * keyBlock + j]);
         AXIAL_UNROLL
         for (int w = 0; w < W; ++w) {
-            V x = row.Load(d, column, w * lanes);
+            V x = row.Load(d, 0, w * lanes);
             AXIAL_KEEP(x);
             AXIAL_UNROLL
             for (int r = 0; r < R; ++r) sum[r][w] = hn::MulAdd(p[r], x, sum[r][w]);
@@ -147,18 +147,18 @@ HWY_INLINE void MixColumns(const float* weights, size_t begin, size_t end, const
         for (int w = 0; w < W; ++w) hn::StoreU(sum[r][w], d, mixed + static_cast<size_t>(r) * width + w * lanes);
     }
 }
-template <int R, int W, class Rows>
+template <int R, int W, class Rows, class Asked>
 HWY_INLINE void MixFrom(size_t column, const float* weights, size_t begin, size_t end, const Rows& v, float* mixed,
-                        size_t width, const Ahead& ahead) {
+                        size_t width, const Asked& ahead) {
     const size_t lanes = hn::Lanes(D());
     for (; column + W * lanes <= width; column += W * lanes)
         MixColumns<R, W>(weights, begin, end, v, column, mixed, width, ahead);
     if constexpr (W / 2 * floatLanes >= Rows::step)
         if (column < width) MixFrom<R, W / 2>(column, weights, begin, end, v, mixed, width, ahead);
 }
-template <int R, class Rows>
+template <int R, class Rows, class Asked>
 HWY_INLINE void Mix(const float* weights, size_t begin, size_t end, const Rows& v, float* mixed, size_t width,
-                    const Ahead& ahead) {
+                    const Asked& ahead) {
     constexpr int most = R == 1 || (HWY_TARGET == HWY_AVX3 && R <= 3) ? 8 : 4;
     MixFrom<R, most>(0, weights, begin, end, v, mixed, width, ahead);
 }
@@ -202,18 +202,18 @@ HWY_INLINE Seen SeenBy(const AttentionRows& a, size_t r, size_t first, size_t en
     return from < to ? Seen{from - first, to - first} : Seen{0, 0};
 }
 
-template <int R, class Rows>
+template <int R, class Rows, class Asked>
 HWY_INLINE void ScoreRows(const AttentionRows& a, size_t r, size_t first, size_t end, const Rows& k, float* scores,
-                          const Ahead& ahead) {
+                          const Asked& ahead) {
     bool seen = false;
     for (size_t i = 0; i < R; ++i) seen = seen || SeenBy(a, r + i, first, end).to != 0;
     if (seen) TileScores<R>(a.q + r * a.width, a.width, k, end - first, scores + r * keyBlock, ahead);
 }
 
 // R rows take the keys that all of them see together, and each its own before and after.
-template <int R, class Rows>
+template <int R, class Rows, class Asked>
 HWY_INLINE void MixRows(const AttentionRows& a, size_t r, size_t first, size_t end, const Rows& v, const float* weights,
-                        float* mixed, const Ahead& ahead) {
+                        float* mixed, const Asked& ahead) {
     weights += r * keyBlock;
     mixed += r * a.width;
     Seen seen[R];
@@ -224,7 +224,7 @@ HWY_INLINE void MixRows(const AttentionRows& a, size_t r, size_t first, size_t e
         to = HWY_MIN(to, seen[i].to);
     }
     const auto alone = [&](size_t i, size_t begin, size_t stop) HWY_ATTR {
-        if (begin < stop) Mix<1>(weights + i * keyBlock, begin, stop, v, mixed + i * a.width, a.width, Ahead());
+        if (begin < stop) Mix<1>(weights + i * keyBlock, begin, stop, v, mixed + i * a.width, a.width, NothingAhead());
     };
     if (from >= to) {
         for (size_t i = 0; i < R; ++i) alone(i, seen[i].from, seen[i].to);
@@ -260,9 +260,9 @@ void AttendBlock(const AttentionRows& a, size_t firstKey, size_t endKey, const A
         const Ahead ahead = AheadOf(a, a.k, first, endKey, a.v, firstKey);
         float* s = scores + (first - firstKey);
         WithRows(a.k, first, end - first, a.channels, width, directK, tile, ahead,
-                 [&](const auto& k, Ahead asked) HWY_ATTR {
+                 [&](const auto& k, auto asked) HWY_ATTR {
                      size_t r = 0;
-                     for (; r + mostRows <= a.rows; r += mostRows, asked.bytes = 0)
+                     for (; r + mostRows <= a.rows; r += mostRows, asked.Stop())
                          ScoreRows<mostRows>(a, r, first, end, k, s, asked);
                      if (mostRows == 4 && a.rows - r == 3) ScoreRows<3>(a, r, first, end, k, s, asked);
                      if (a.rows - r == 2) ScoreRows<2>(a, r, first, end, k, s, asked);
@@ -284,9 +284,9 @@ void AttendBlock(const AttentionRows& a, size_t firstKey, size_t endKey, const A
         const Ahead ahead = AheadOf(a, a.v, first, endKey, a.k, firstKey + keyBlock);
         const float* weights = scores + (first - firstKey);
         WithRows(a.v, first, end - first, a.channels, width, directV, tile, ahead,
-                 [&](const auto& v, Ahead asked) HWY_ATTR {
+                 [&](const auto& v, auto asked) HWY_ATTR {
                      size_t r = 0;
-                     for (; r + mostRows <= a.rows; r += mostRows, asked.bytes = 0)
+                     for (; r + mostRows <= a.rows; r += mostRows, asked.Stop())
                          MixRows<mostRows>(a, r, first, end, v, weights, block.mixed, asked);
                      if (mostRows == 4 && a.rows - r == 3) MixRows<3>(a, r, first, end, v, weights, block.mixed, asked);
                      if (a.rows - r == 2) MixRows<2>(a, r, first, end, v, weights, block.mixed, asked);

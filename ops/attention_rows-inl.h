@@ -30,8 +30,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr size_t floatLanes = hn::MaxLanes(hn::ScalableTag<float>());
 
-// Rows of floats, `stride` values apart. This and the next two give row j, once it is prepared, as something that loads
-// the floats from channel c + i on, where c is a multiple of `step` and i is known to the compiler.
+// Rows of floats, `stride` values apart. This and the next two give row j from channel `column` on, once it is
+// prepared, as something that loads the floats from its channel c + i on and can be moved to the next row; column and c
+// are multiples of `step`, and i is known to the compiler.
 struct FloatRows {
     const float* data;
     ptrdiff_t stride;
@@ -45,7 +46,10 @@ struct FloatRows {
         }
     };
     HWY_INLINE void Prepare(size_t) const {}
-    HWY_INLINE Row At(size_t j) const { return {data + static_cast<ptrdiff_t>(j) * stride}; }
+    HWY_INLINE Row At(size_t j, size_t column = 0) const {
+        return {data + static_cast<ptrdiff_t>(j) * stride + column};
+    }
+    HWY_INLINE void Next(Row& row) const { row.at += stride; }
 };
 
 #if AXIAL_HALVES
@@ -62,9 +66,10 @@ struct HalfRows {
         }
     };
     HWY_INLINE void Prepare(size_t) const {}
-    HWY_INLINE Row At(size_t j) const {
-        return {reinterpret_cast<const hwy::float16_t*>(data + static_cast<ptrdiff_t>(j) * rowBytes)};
+    HWY_INLINE Row At(size_t j, size_t column = 0) const {
+        return {reinterpret_cast<const hwy::float16_t*>(data + static_cast<ptrdiff_t>(j) * rowBytes) + column};
     }
+    HWY_INLINE void Next(Row& row) const { row.at += rowBytes / 2; }
 };
 #endif
 
@@ -112,7 +117,11 @@ struct Q8Rows {
     HWY_INLINE void Prepare(size_t j) const {
         Q8Scales(data + static_cast<ptrdiff_t>(j) * rowBytes, blocks, scales + j * blocks);
     }
-    HWY_INLINE Row At(size_t j) const { return {data + static_cast<ptrdiff_t>(j) * rowBytes, scales + j * blocks}; }
+    HWY_INLINE Row At(size_t j, size_t column = 0) const {
+        return {data + static_cast<ptrdiff_t>(j) * rowBytes + column / q8Block * q8Bytes,
+                scales + j * blocks + column / q8Block};
+    }
+    HWY_INLINE void Next(Row& row) const { row.at += rowBytes, row.scales += blocks; }
 };
 
 HWY_INLINE void HalvesToFloats(const std::byte* from, size_t n, float* to) {
@@ -152,6 +161,8 @@ struct Ahead {
     size_t distance = 0;  // in rows
     size_t bytes = 0;     // of a row; 0: ask for nothing
 
+    HWY_INLINE void Stop() { bytes = 0; }
+
     // For row j, or the part [begin, end) of it.
     HWY_INLINE void Fetch(size_t j, size_t begin, size_t end) const {
         const size_t at = j + distance;
@@ -159,6 +170,12 @@ struct Ahead {
                                          : then + static_cast<ptrdiff_t>(at - rows) * thenRowBytes;
         for (size_t i = begin; i < end; i += 64) hwy::Prefetch(row + i);
     }
+};
+// Of rows that are there already.
+struct NothingAhead {
+    static constexpr size_t bytes = 0;
+    HWY_INLINE void Stop() const {}
+    HWY_INLINE void Fetch(size_t, size_t, size_t) const {}
 };
 
 // Keys (or values) first ... first + count - 1 as rows of floats with zeros behind the channels: where they are, if
@@ -201,7 +218,7 @@ HWY_INLINE void WithRows(const HeadRows& h, size_t first, size_t count, size_t c
 #if HWY_MAX_BYTES >= 32
     if (asStored && h.format == Format::q8_0) return f(Q8Rows{from, h.rowBytes, tile, channels / q8Block}, ahead);
 #endif
-    f(RowsAsFloats(h, first, count, channels, width, tile, ahead), Ahead());
+    f(RowsAsFloats(h, first, count, channels, width, tile, ahead), NothingAhead());
 }
 
 }  // namespace axial::kernels::HWY_NAMESPACE
