@@ -49,8 +49,7 @@ class Scorer {
     // Reads a window from an empty context, and adds the surprises of its tokens from number `first` (above 0) on.
     void score(std::span<const llm::TokenId> window, std::size_t first, Surprises& surprises) {
         cache_.truncate(0);
-        while (cache_.length() + 1 < first)
-            static_cast<void>(read(window.first(first - 1), llm::LogitsOf::last));
+        while (cache_.length() + 1 < first) static_cast<void>(read(window.first(first - 1), llm::LogitsOf::last));
         while (cache_.length() + 1 < window.size()) {
             const std::size_t from = cache_.length();
             const llm::Logits logits = read(window.first(window.size() - 1), llm::LogitsOf::all);

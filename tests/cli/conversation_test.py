@@ -55,7 +55,7 @@ class Speculation(unittest.TestCase):
 class Streams(unittest.TestCase):
     def test_each_as_alone(self):
         flags = ["-n", "24", "--temp", "1.2", "--top-k", "0", "--top-p", "1", *ENDS]
-        for more in ([], ["--spec"]):
+        for more in ([], ["--spec"], ["-t", "1", "-tb", "2", "-ub", "3"]):
             together = generated(*flags, "-s", "40", "--streams", "5", *more)
             want = ""
             for seed in range(40, 45):

@@ -33,10 +33,17 @@ FailingNew::~FailingNew() { left = 0; }
 bool FailingNew::hasFailed() { return failed; }
 std::size_t FailingNew::counted() { return count; }
 
-// The other forms of new and delete call these.
+// The other forms call these; the one that returns null is here because sanitizers have one of their own.
 void* operator new(std::size_t size) { return allocate(size, alignof(std::max_align_t)); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
     return allocate(size, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    try {
+        return operator new(size);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

@@ -208,6 +208,35 @@ TEST_CASE("lossless: seeded runs on a model of one's own") {
     MESSAGE(totals.runs << " runs; " << totals.accepted << " of " << totals.drafted << " drafted tokens accepted");
 }
 
+TEST_CASE("context shift: a real model says what it says behind the tokens that stay, computed anew") {
+    if (!oracle::present()) return;
+    const LoadedModel loaded = load(oracle::path("models/tiny-qwen3-256-Q4_K_M.gguf"));
+    const Model& model = *loaded.model;
+    constexpr std::size_t room = 40, keep = 4;
+    for (const CacheFormats& formats : {CacheFormats(Format::f16), CacheFormats(Format::q8_0, Format::f16)}) {
+        Tokens known = {7, 8, 9, 10, 11, 12}, want;
+        const Tokens prompt = known;
+        while (want.size() < 90) {
+            KvCache cache = model.makeCache(room, formats);
+            const Logits logits = model.forward(cache, known, LogitsOf::last);
+            want.push_back(best(logits.values()));
+            known.push_back(want.back());
+            if (known.size() > room) known.erase(known.begin() + keep, known.begin() + keep + (room - keep) / 2);
+        }
+        SamplerSettings greedy;
+        greedy.temperature = 0;
+        FakeDrafter wild(wildGuesses(3, static_cast<TokenId>(model.hyperparameters().vocabulary)));
+        for (Drafter* drafter : std::initializer_list<Drafter*>{nullptr, &wild}) {
+            Talk talk(model, model.makeCache(room, formats));
+            Sampler sampler(greedy);
+            const ReplyOptions options{.maxTokens = 90, .batch = 11, .keepFirst = keep, .drafter = drafter};
+            const Reply reply = talk.reply(prompt, sampler, NoText(), options, [](std::string_view) {});
+            CHECK(reply.tokens == want);
+            CHECK(reply.droppedTokens > room);
+        }
+    }
+}
+
 TEST_CASE("BATCH-01: the same 64 greedy tokens in one call, in pieces, beside others, on 1 to 4 threads") {
     if (!oracle::present()) return;
     nlohmann::json row;
