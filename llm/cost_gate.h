@@ -28,9 +28,9 @@ class StepCosts {
 //   * a draft of d tokens is worth its cost if the step's expected tokens per time are more than a plain step's; of all
 //     lengths the one with the most is taken;
 //   * a step's loss is the time that it took beyond a plain step, less the tokens accepted, in plain steps. The purse
-//     pays it: it starts with 3, gets 0.01 for every token, and the gains, but never holds more than 32. A draft whose
+//     pays it: it starts with 0.5, gets 0.01 for every token, and the gains, but never holds more than 32. A draft whose
 //     loss, should nothing be accepted, is more than the purse holds is not proposed. So n tokens lose at most
-//     3 + 0.01 n plain steps, but for errors in the times;
+//     0.5 + 0.01 n plain steps, but for errors in the times;
 //   * at least one step of 33 is plain, so that there is always a fresh time to compare with, and two before the first
 //     draft;
 //   * when no draft has paid for 32 steps, one is tried all the same, since costs may have changed; the next such try
@@ -55,7 +55,7 @@ class CostGate {
 
     StepCosts costs_;
     double plainSeconds_ = 0;
-    double purse_ = 3;
+    double purse_ = 0.5;
     std::size_t plainSteps_ = 0, plainInARow_ = 0, draftsInARow_ = 0;
     std::size_t patience_ = 32;  // plain steps until a draft is tried that is not expected to pay
     bool trying_ = false;

@@ -1,5 +1,12 @@
 #include "axial/llm/step.h"
 
+#include <algorithm>
+#include <exception>
+#include <mutex>
+
+#include "axial/tensor/observe.h"
+#include "axial/tensor/parallel.h"
+
 namespace axial::llm {
 
 Step::Step(std::vector<Stretch> stretches, RopeTable angles)
@@ -18,6 +25,43 @@ Stream Step::askedRows(const Stream& x) const {
         for (std::size_t i = behind - stretch.asked; i < behind; ++i) rows.push_back(i);
     }
     return select(x, seq, rows);
+}
+
+void Step::forEachStretch(bool all, const std::function<void(const Stretch&, std::size_t, std::size_t)>& f) const {
+    struct Place {
+        std::size_t from, to;
+    };
+    std::vector<Place> places;
+    std::size_t from = 0, to = 0, total = 0, largest = 0;
+    for (const Stretch& stretch : stretches_) {
+        places.push_back({from, to});
+        const std::size_t count = all ? stretch.rows : stretch.asked,
+                          work = count * (stretch.cache.length() + stretch.rows);
+        total += work;
+        largest = std::max(largest, work);
+        from += stretch.rows;
+        to += count;
+    }
+    ThreadTeam& team = currentTeam();
+    const auto one = [&](std::size_t i) { f(stretches_[i], places[i].from, places[i].to); };
+    // What watches sees one op after the other.
+    if (axial::detail::observer || stretches_.size() < team.size() || largest * team.size() > total + total / 2) {
+        for (std::size_t i = 0; i < stretches_.size(); ++i) one(i);
+        return;
+    }
+    std::mutex mutex;
+    std::exception_ptr error;
+    auto task = [&](std::size_t i) {
+        const UseTeam use(team);  // of a worker too; inside a task it calls on nobody
+        try {
+            one(i);
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            error = std::current_exception();
+        }
+    };
+    team.run(stretches_.size(), task);
+    if (error) std::rethrow_exception(error);
 }
 
 void Step::finish() {

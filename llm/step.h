@@ -2,6 +2,7 @@
 // along seq. All ops treat a row by itself, so what a conversation gets does not depend on the others; only attention
 // needs to know whose row is whose.
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "axial/llm/kv_cache.h"
@@ -43,16 +44,13 @@ class Step {
             return attention(q, keys, values);
         }
         auto mixed = uninitialized<float>(seq(all ? rows_ : asked_), head(q.extent(head)), channel(q.extent(channel)));
-        std::size_t from = 0, to = 0;
-        for (const Stretch& stretch : stretches_) {
+        forEachStretch(all, [&](const Stretch& stretch, std::size_t from, std::size_t to) {
             const auto [keys, values] =
                 stretch.cache.append(layer, k.narrow(seq, from, stretch.rows), v.narrow(seq, from, stretch.rows));
-            from += stretch.rows;
-            const std::size_t count = all ? stretch.rows : stretch.asked;
+            const std::size_t count = all ? stretch.rows : stretch.asked, first = from + stretch.rows - count;
             if (count != 0)
-                copy(attention(q.narrow(seq, from - count, count), keys, values), mixed.edit().narrow(seq, to, count));
-            to += count;
-        }
+                copy(attention(q.narrow(seq, first, count), keys, values), mixed.edit().narrow(seq, to, count));
+        });
         if (!all) x = askedRows(x);
         return mixed;
     }
@@ -62,6 +60,9 @@ class Step {
 
   private:
     Stream askedRows(const Stream& x) const;
+    // Calls f(stretch, its first row, its first row among those that count: all, or those asked for) for each. Where
+    // no conversation has much more to do than the others, threads take one each.
+    void forEachStretch(bool all, const std::function<void(const Stretch&, std::size_t, std::size_t)>& f) const;
 
     std::vector<Stretch> stretches_;
     std::size_t rows_ = 0, asked_ = 0;
