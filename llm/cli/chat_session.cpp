@@ -40,7 +40,18 @@ ChatSession::ChatSession(const llm::LoadedModel& loaded, const Options& options)
 }
 
 llm::Sampler ChatSession::makeSampler() const {
-    return llm::Sampler(samplingIn(options_, loaded_.file, !options_.noThink && template_.thinks()));
+    const bool thinks = !options_.noThink && template_.thinks();
+    return llm::Sampler(samplingIn(options_, loaded_.file, thinks),
+                        structureIn(options_, loaded_.tokenizer, [this] { return thoughtsBefore(); }));
+}
+
+// Where the thoughts of an answer will stand, as its template begins answers.
+ThoughtsBefore ChatSession::thoughtsBefore() const {
+    if (options_.noThink && template_.canSkipThinking()) return ThoughtsBefore::none;
+    const std::vector<llm::Message> question{{"user", "?", {}, {}}};
+    if (opensThoughts(template_.render(question, {.thinking = !options_.noThink}))) return ThoughtsBefore::begun;
+    const bool marked = loaded_.tokenizer->vocabulary().marker("<think>").has_value();
+    return template_.thinks() && marked ? ThoughtsBefore::first : ThoughtsBefore::none;
 }
 
 std::string ChatSession::modelName() const {

@@ -9,6 +9,7 @@
 #include "open_model.h"
 #include "reply_printer.h"
 #include "speculation.h"
+#include "structured_output.h"
 
 namespace axial::cli {
 
@@ -38,8 +39,8 @@ class ChatSession {
     // Answers the last message again. Throws UsageError if there is none.
     llm::Reply regenerate();
 
-    // Writes what is computed of the conversation to a file (cache_file.h), or goes on with what is in one; the messages
-    // are another matter. Throws what the library's functions throw; the session is then as it was.
+    // Writes what is computed of the conversation to a file (cache_file.h), or goes on with what is in one; the
+    // messages are another matter. Throws what the library's functions throw; the session is then as it was.
     void saveCache(const std::string& path) const;
     void loadCache(const std::string& path);
 
@@ -51,6 +52,7 @@ class ChatSession {
   private:
     llm::Reply answer();
     llm::Sampler makeSampler() const;
+    ThoughtsBefore thoughtsBefore() const;
 
     const llm::LoadedModel& loaded_;
     Options options_;

@@ -12,6 +12,7 @@
 #include "reply_settings.h"
 #include "speculation.h"
 #include "streams.h"
+#include "structured_output.h"
 #include "terminal.h"
 
 namespace axial::cli {
@@ -54,7 +55,7 @@ int runGenerate(const Options& options) {
     const llm::LoadedModel loaded = openModel(options.model, options);
     const llm::Tokenizer& tokenizer = *loaded.tokenizer;
     const llm::SamplerSettings settings = samplingIn(options, loaded.file, false);
-    llm::Sampler sampler(settings);
+    llm::Sampler sampler(settings, structureIn(options, loaded.tokenizer));
     llm::ReplyOptions replyOptions = replyOptionsIn(options, tokenizer.vocabulary().endOfGeneration);
 
     std::vector<llm::TokenId> prompt = tokenizer.encode(text);
@@ -68,7 +69,7 @@ int runGenerate(const Options& options) {
              described(sampler.settings()) + ", seed " + std::to_string(sampler.seed()) + "\n");
 
     const Interruptible interruptible;
-    if (options.streams > 1) return generateStreams(engine, tokenizer, prompt, settings, replyOptions, options);
+    if (options.streams > 1) return generateStreams(engine, loaded.tokenizer, prompt, settings, replyOptions, options);
     const std::unique_ptr<llm::Speculator> drafter = Speculation(options, tokenizer).drafter(speculates(options));
     replyOptions.drafter = drafter.get();
     bool verified = true;

@@ -32,6 +32,7 @@ struct Options {
     std::optional<std::int64_t> keepFirst;
     bool speculate = false;
     std::int64_t streams = 1;
+    std::optional<std::string> jsonSchema, regex, grammar;
     bool noThink = false, hideThinking = false, showThinking = false;
 
     // Sampling; none: the model's advice.

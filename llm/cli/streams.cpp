@@ -10,6 +10,7 @@
 #include "axial/llm/stream_decoder.h"
 #include "commands.h"
 #include "speculation.h"
+#include "structured_output.h"
 #include "terminal.h"
 
 namespace axial::cli {
@@ -30,15 +31,15 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-int generateStreams(const Engine& engine, const llm::Tokenizer& tokenizer, std::span<const llm::TokenId> prompt,
-                    const llm::SamplerSettings& settings, const llm::ReplyOptions& replyOptions,
-                    const Options& options) {
+int generateStreams(const Engine& engine, const std::shared_ptr<const llm::Tokenizer>& tokenizer,
+                    std::span<const llm::TokenId> prompt, const llm::SamplerSettings& settings,
+                    const llm::ReplyOptions& replyOptions, const Options& options) {
     const auto count = static_cast<std::size_t>(options.streams);
     std::size_t capacity = contextSize(engine.model().hyperparameters(), options);
     if (options.predict >= 0) capacity = std::min(capacity, prompt.size() + static_cast<std::size_t>(options.predict));
     const llm::CacheFormats formats = cacheFormats(options);
-    const llm::Sampler first(settings);
-    const Speculation speculation(options, tokenizer);
+    const llm::Sampler first(settings, structureIn(options, tokenizer));
+    const Speculation speculation(options, *tokenizer);
 
     // The prompt is read once; each stream begins with a copy of its keys and values.
     const auto started = std::chrono::steady_clock::now();
@@ -47,7 +48,7 @@ int generateStreams(const Engine& engine, const llm::Tokenizer& tokenizer, std::
     llm::ReplyOptions reading = replyOptions;
     reading.maxTokens = 0;
     const llm::Reply read =
-        trunk.reply(prompt, unused, llm::StreamDecoder(tokenizer), reading, [](std::string_view) {});
+        trunk.reply(prompt, unused, llm::StreamDecoder(*tokenizer), reading, [](std::string_view) {});
     if (read.end == llm::ReplyEnd::cancelled) return interrupted;
     const double readSeconds = secondsSince(started);
 
@@ -57,13 +58,14 @@ int generateStreams(const Engine& engine, const llm::Tokenizer& tokenizer, std::
     for (std::size_t i = 0; i < count; ++i) {
         llm::SamplerSettings own = settings;
         own.seed = first.seed() + i;
-        streams.push_back({trunk.fork(trunk.history().size(), capacity), llm::Sampler(own),
+        streams.push_back({trunk.fork(trunk.history().size(), capacity),
+                           llm::Sampler(own, structureIn(options, tokenizer)),
                            speculation.drafter(speculates(options))});
         Stream& stream = streams.back();
         llm::ReplyOptions its = replyOptions;
         its.drafter = stream.drafter.get();
         batch.join(stream.conversation,
-                   stream.conversation.begin(prompt, stream.sampler, llm::StreamDecoder(tokenizer), its,
+                   stream.conversation.begin(prompt, stream.sampler, llm::StreamDecoder(*tokenizer), its,
                                              [&stream](std::string_view piece) { stream.text += piece; }));
     }
 

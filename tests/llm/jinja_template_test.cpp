@@ -7,6 +7,7 @@
 #include <set>
 
 #include "axial/llm/chat_messages.h"
+#include "axial/llm/fnv1a.h"
 #include "axial/tensor/error.h"
 #include "tokenizer_data.h"
 
@@ -68,10 +69,8 @@ RenderOptions optionsOf(const Json& line) {
 }
 
 std::string fingerprint(std::string_view text) {
-    std::uint64_t hash = 0xCBF29CE484222325u;
-    for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3u;
     char hex[17];
-    std::snprintf(hex, sizeof hex, "%016llx", static_cast<unsigned long long>(hash));
+    std::snprintf(hex, sizeof hex, "%016llx", static_cast<unsigned long long>(Fnv1a().add(text).value()));
     return std::to_string(text.size()) + ":" + hex;
 }
 }  // namespace
