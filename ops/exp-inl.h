@@ -26,6 +26,11 @@ HWY_INLINE V ExpNonPositive(D d, V x) {
     q = hn::MulAdd(q, r, hn::Set(d, 0x1.555492p-3f));
     q = hn::MulAdd(q, r, hn::Set(d, 0x1.fffffcp-2f));
     const V y = hn::Add(hn::MulAdd(q, hn::Mul(r, r), r), hn::Set(d, 1.0f));
+#if HWY_TARGET == HWY_AVX3
+    // times 2^n by the instruction for it; the same bits as below for all x, tried one by one
+    if constexpr (sizeof(y.raw) == 64)
+        return hn::IfThenElse(hn::Lt(x, hn::Set(d, -104.0f)), hn::Zero(d), V{_mm512_scalef_ps(y.raw, n.raw)});
+#endif
     // times 2^n in two steps, since 2^n alone may be no normal number
     const auto exponent = hn::ConvertTo(di, n);
     const auto half = hn::ShiftRight<1>(exponent);
