@@ -39,19 +39,18 @@ function(axial_rust)
   if(AXIAL_RUST_VENDORED)
     list(APPEND cargo_options --config "source.crates-io.replace-with=\"vendored\""
       --config "source.vendored.directory=\"${AXIAL_RUST_VENDORED}\"")
-  else()
-    # The crates, once; what is there already needs no network.
-    execute_process(COMMAND ${AXIAL_CARGO} fetch --locked --offline --manifest-path ${manifest}
-      RESULT_VARIABLE absent OUTPUT_QUIET ERROR_QUIET)
-    if(absent)
-      message(STATUS "Downloading the crates of the Rust component")
-      execute_process(COMMAND ${AXIAL_CARGO} fetch --locked --manifest-path ${manifest} TIMEOUT 120
-        RESULT_VARIABLE absent OUTPUT_QUIET ERROR_VARIABLE why)
-    endif()
-    if(absent)
-      string(REGEX REPLACE "\n.*" "" why "${why}")
-      axial_rust_is_out("its crates cannot be downloaded: ${why}; AXIAL_RUST_VENDORED names a folder with them")
-    endif()
+  endif()
+  # The crates, once; what is there already needs no network.
+  execute_process(COMMAND ${AXIAL_CARGO} fetch ${cargo_options} --manifest-path ${manifest}
+    RESULT_VARIABLE absent OUTPUT_QUIET ERROR_VARIABLE why)
+  if(absent AND NOT AXIAL_RUST_VENDORED)
+    message(STATUS "Downloading the crates of the Rust component")
+    execute_process(COMMAND ${AXIAL_CARGO} fetch --locked --manifest-path ${manifest} TIMEOUT 120
+      RESULT_VARIABLE absent OUTPUT_QUIET ERROR_VARIABLE why)
+  endif()
+  if(absent)
+    string(REGEX REPLACE "\n.*" "" why "${why}")
+    axial_rust_is_out("its crates cannot be had: ${why}; AXIAL_RUST_VENDORED names a folder with them")
   endif()
 
   set(target_dir ${CMAKE_CURRENT_BINARY_DIR}/rust)
