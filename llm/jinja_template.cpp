@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Rewrite = std::function<std::string(std::string_view)>;
 
-constexpr std::uint64_t mostSteps = 20'000'000;  // one to two seconds
+constexpr std::uint64_t mostSteps = 10'000'000;  // about a second
 
 const std::uint8_t* bytes(std::string_view text) { return reinterpret_cast<const std::uint8_t*>(text.data()); }
 

@@ -25,7 +25,7 @@ class JinjaTemplate {
     // messages, tools, add_generation_prompt, bos_token and eos_token, strftime_now, raise_exception, and
     // RenderOptions::variables; besides, RenderOptions::date as date_string where that is given, and enable_thinking
     // where thinking is switched off (a template's own default counts else).
-    // ValueError: what the template raises, or fails with; the text names its line. UnsupportedError: more than 20
+    // ValueError: what the template raises, or fails with; the text names its line. UnsupportedError: more than 10
     // million steps.
     virtual std::vector<TextPart> render(std::span<const Message> messages, const RenderOptions& options) const = 0;
 };

@@ -162,17 +162,23 @@ class TemplateMarkers::Separation {
         return true;
     }
 
+    // Chooses as many of the places from `first` to `last` as agree, besides those that are chosen already.
+    void choose(std::vector<bool>& chosen, std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; i++) chosen[i] = true;
+        if (agrees(chosen)) return;
+        for (std::size_t i = first; i < last; i++) chosen[i] = false;
+        if (last - first == 1) return;
+        const std::size_t middle = first + (last - first) / 2;
+        choose(chosen, first, middle);
+        choose(chosen, middle, last);
+    }
+
     // The output with stand-ins for all markers of the template that can have one.
     std::string replaceInTemplate() {
-        const std::size_t count = markers_.places_.size() + 2;
         input_ = markers_.input_;
         text_ = plain_;
-        if (agrees(std::vector<bool>(count, true))) return text_;
-        std::vector<bool> chosen(count, false);
-        for (std::size_t i = 0; i < count; i++) {
-            chosen[i] = true;
-            chosen[i] = agrees(chosen);
-        }
+        std::vector<bool> chosen(markers_.places_.size() + 2, false);
+        choose(chosen, 0, chosen.size());
         return text_;
     }
 

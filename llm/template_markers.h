@@ -28,7 +28,7 @@ using RenderTemplate = std::function<std::optional<std::string>(const TemplateIn
 //    character that neither template nor messages have. If the output is the same but for the stand-ins, each of them
 //    in it is a marker that the template has written, and no message can contain one. Markers that a template compares
 //    instead of writing them (Qwen3 looks for </think> in messages) change the output when replaced; they are found by
-//    trying one after the other, and stay as they are.
+//    trying, half by half, and stay as they are.
 // 2. If the output still spells markers, the template may have composed them ('<|' + role + '|>'). All characters of
 //    these markers are replaced in the messages by other private-use characters. If nothing else changes, a marker that
 //    the output still spells has no part that comes from a message.
