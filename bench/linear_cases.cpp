@@ -14,7 +14,7 @@ namespace axial::bench {
 namespace {
 
 // Above this no second form is made.
-constexpr std::size_t fewRows = 16;
+constexpr std::size_t fewRows = 32;
 
 inline constexpr Axis<"row"> row;        // of the matrix of weights, whatever its axes are
 inline constexpr Axis<"column"> column;  // what is summed over

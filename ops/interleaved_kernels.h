@@ -39,7 +39,7 @@ constexpr BlockCut cutOf(Format format) {
 }
 
 // Up to so many rows of activations that is the fastest way; for more, restored rows are multiplied.
-inline constexpr std::size_t mostInterleaved = 16;
+constexpr std::size_t mostInterleaved(Format format) { return infoOf(format).blockElements == 32 ? 16 : 32; }
 
 // 16 rows of k values, of which row r starts at rows + r * rowBytes, as a group; and back, one row behind the other.
 void interleave(Format, const std::byte* rows, std::ptrdiff_t rowBytes, std::size_t k, std::byte* group) noexcept;
@@ -48,8 +48,9 @@ void restore(Format, const std::byte* group, std::size_t k, std::byte* rows) noe
 // dotBlocks and dotSuperRows for whole groups, one behind the other from w on, with the same bits.
 void dotInterleaved(const BlockProduct&) noexcept;
 void dotSuperInterleaved(const SuperProduct&) noexcept;
-// The same by the tiles of AMX, for fewestTiles to 16 rows of activations: what dotSuperInterleaved does for those.
-inline constexpr std::size_t fewestTiles = 5;
+// The same by the tiles of AMX, for fewestTiles to mostTiles rows of activations: what dotSuperInterleaved does for
+// those.
+inline constexpr std::size_t fewestTiles = 5, mostTiles = 16;
 void dotSuperInterleavedTiles(const SuperProduct&) noexcept;
 
 }  // namespace axial::kernels

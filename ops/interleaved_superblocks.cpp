@@ -75,6 +75,16 @@ void superRows(const SuperProduct& p) {
         inFoursOf(p.m, [&]<int m>(std::size_t t) { superGroup<F, planes, m>(p, group, j, t, sums); });
 }
 
+// The product of the rows of activations from t on.
+SuperProduct rowsFrom(SuperProduct p, std::size_t t) {
+    const auto rows = static_cast<std::ptrdiff_t>(t);
+    p.x += t * p.layout->bytes;
+    p.m -= t;
+    p.out += rows * p.outStride;
+    if (p.add) p.add += rows * p.addStride;
+    return p;
+}
+
 template <class F>
 void superEach(const SuperProduct& p) {
     p.layout->planes == 2 ? superRows<F, 2>(p) : superRows<F, 1>(p);
@@ -82,8 +92,14 @@ void superEach(const SuperProduct& p) {
 
 }  // namespace
 
-void dotSuperInterleaved(const SuperProduct& p) noexcept {
-    if (p.m >= fewestTiles) return dotSuperInterleavedTiles(p);
+void dotSuperInterleaved(const SuperProduct& all) noexcept {
+    SuperProduct p = all;
+    for (; p.m >= fewestTiles; p = rowsFrom(p, p.m < mostTiles ? p.m : mostTiles)) {
+        SuperProduct some = p;
+        some.m = p.m < mostTiles ? p.m : mostTiles;
+        dotSuperInterleavedTiles(some);
+    }
+    if (p.m == 0) return;
     if (p.format == Format::q4_k)
         superEach<SideQ45_K<false>>(p);
     else if (p.format == Format::q5_k)

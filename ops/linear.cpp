@@ -211,7 +211,7 @@ Strip part(const Strip& s, std::size_t begin, std::size_t end) {
 void interleavedStrip(const Strip& s, const ActivationRows& x, const Forms& forms) {
     const std::byte* groups = s.w->interleaved + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
     const std::size_t rows = s.end - s.begin;
-    if (s.m > kernels::mostInterleaved) {
+    if (s.m > kernels::mostInterleaved(s.w->format)) {
         const auto bytes = static_cast<std::size_t>(s.w->rowBytes);
         std::byte* memory = scratch<Purpose::restored>(rows * bytes);
         for (std::size_t j = 0; j < rows; j += 16)
@@ -281,9 +281,10 @@ std::vector<Part> cut(const RowsProduct* products, std::size_t count) {
         if (p.m == 0) continue;
         for (std::size_t begin = 0; begin < p.n;) {
             const std::size_t fair = left / (2 * currentTeam().size()) / bytesOf(p) / 16 * 16;
-            const std::size_t end = std::min(p.n, begin + (p.m > (p.w.interleaved ? kernels::mostInterleaved : 8)
-                                                               ? 32
-                                                               : std::max<std::size_t>(16, fair)));
+            const std::size_t end =
+                std::min(p.n, begin + (p.m > (p.w.interleaved ? kernels::mostInterleaved(p.w.format) : 8)
+                                           ? 32
+                                           : std::max<std::size_t>(16, fair)));
             parts.push_back({&p, begin, end});
             left -= (end - begin) * bytesOf(p);
             begin = end;
@@ -301,7 +302,7 @@ void multiply(const ActivationRows& x, const RowsProduct* given, std::size_t cou
         RowsProduct& p = products[i];
         const auto find = [&](WeightRows& w) {
             if (integer(w.format) && p.n != 0)
-                w.interleaved = interleaved(w, p.n, x.k, p.m != 0 && p.m <= kernels::mostInterleaved);
+                w.interleaved = interleaved(w, p.n, x.k, p.m != 0 && p.m <= kernels::mostInterleaved(w.format));
         };
         find(p.w);
         if (!p.up) continue;
@@ -312,7 +313,7 @@ void multiply(const ActivationRows& x, const RowsProduct* given, std::size_t cou
     bool wanted = false, inTiles = false, super = false, superInTiles = false;
     const auto want = [&](const WeightRows& w, const RowsProduct& p) {
         if (!integer(w.format)) return;
-        const bool asRows = w.interleaved && p.m <= kernels::mostInterleaved && p.n % 16 == 0;
+        const bool asRows = w.interleaved && p.m <= kernels::mostInterleaved(w.format) && p.n % 16 == 0;
         if (superblocks(w.format)) {
             super = true;
             superInTiles = superInTiles || (x.rows > fewActivations && !asRows);
