@@ -15,10 +15,10 @@ inline __m512 sixteenFloats(const void* halves) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(halves)));
 }
 // Asks memory for what comes so much later (fetch_ahead-inl.h has the reason).
-template <std::size_t bytes>
+template <std::size_t bytes, std::size_t distance = 2048>
 inline void fetchAhead(const std::byte* w) {
     AXIAL_UNROLL
-    for (std::size_t i = 0; i < bytes; i += 64) _mm_prefetch(w + 2048 + i, _MM_HINT_T0);
+    for (std::size_t i = 0; i < bytes; i += 64) _mm_prefetch(w + distance + i, _MM_HINT_T0);
 }
 // Calls f<m>(t) for all of `count` rows of activations, 4 at a time and then the rest.
 template <class F>

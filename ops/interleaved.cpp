@@ -19,12 +19,6 @@ namespace {
 
 std::atomic<std::size_t> atReading{3};
 
-// Whether this machine multiplies interleaved rows of the format.
-bool wanted(Format format) {
-    if (kernels::integerUnit() < kernels::IntegerUnit::vnni || kernels::cutOf(format).dwords == 0) return false;
-    return infoOf(format).blockElements == 32 || kernels::superblocksWanted(format);
-}
-
 // All interleaved weights of the process may take half of the memory that it can have: what lies in a file's mapping
 // can be dropped when memory is short, they cannot.
 class Allowance {
@@ -123,7 +117,7 @@ std::unique_ptr<const Interleaved> make(const WeightRows& w, std::size_t k) {
 }  // namespace
 
 const std::byte* interleaved(const WeightRows& w, std::size_t n, std::size_t k, bool few) {
-    if (!w.slot || !wanted(w.format)) return nullptr;
+    if (!w.slot || !kernels::interleavedWanted(w.format)) return nullptr;
     const std::size_t rowBytes = bytesOf(w.format, k);
     if (w.rowBytes != static_cast<std::ptrdiff_t>(rowBytes)) return nullptr;
     const auto* form = static_cast<const Interleaved*>(w.slot->form());

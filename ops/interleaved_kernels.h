@@ -39,11 +39,14 @@ constexpr BlockCut cutOf(Format format) {
 }
 
 // Up to so many rows of activations that is the fastest way; for more, restored rows are multiplied.
-constexpr std::size_t mostInterleaved(Format format) { return infoOf(format).blockElements == 32 ? 16 : 32; }
+std::size_t mostInterleaved(Format) noexcept;
 
 // 16 rows of k values, of which row r starts at rows + r * rowBytes, as a group; and back, one row behind the other.
 void interleave(Format, const std::byte* rows, std::ptrdiff_t rowBytes, std::size_t k, std::byte* group) noexcept;
 void restore(Format, const std::byte* group, std::size_t k, std::byte* rows) noexcept;
+
+// Whether this machine multiplies interleaved rows of the format faster than stored ones.
+bool interleavedWanted(Format) noexcept;
 
 // dotBlocks and dotSuperRows for whole groups, one behind the other from w on, with the same bits.
 void dotInterleaved(const BlockProduct&) noexcept;
@@ -52,5 +55,8 @@ void dotSuperInterleaved(const SuperProduct&) noexcept;
 // those.
 inline constexpr std::size_t fewestTiles = 5, mostTiles = 16;
 void dotSuperInterleavedTiles(const SuperProduct&) noexcept;
+// What dotInterleaved does with a unit above AVX2 and AVX3.
+void dotInterleavedAvxVnni(const BlockProduct&) noexcept;
+void dotInterleavedVnni(const BlockProduct&) noexcept;
 
 }  // namespace axial::kernels

@@ -85,6 +85,7 @@ inline void group32(const BlockProduct& p, const std::byte* group, std::size_t j
     for (std::size_t b = 0; b < blocks; ++b) {
         const std::byte* w = group + b * 64 * cut.dwords;
         fetchAhead<64 * cut.dwords>(w);
+        if constexpr (!F::minimum) _mm_prefetch(halves + 16 * p.rowBytes + 32 * b, _MM_HINT_T0);  // of the next group
         __m512i high[m], low[m];
         for (int i = 0; i < m; ++i) high[i] = low[i] = zero();
         AXIAL_UNROLL
@@ -132,61 +133,9 @@ void rows32(const BlockProduct& p) {
         });
 }
 
-// f(offset in a row, offset in the group, dwords) for each up to 16 dwords of a row.
-template <class F>
-inline void forEachPiece(Format format, std::size_t k, F f) {
-    const BlockCut cut = cutOf(format);
-    const auto blockBytes = static_cast<std::size_t>(infoOf(format).blockBytes), dwords = std::size_t{cut.dwords};
-    const std::size_t blocks = k / static_cast<std::size_t>(infoOf(format).blockElements);
-    for (std::size_t b = 0; b < blocks; ++b)
-        for (std::size_t u = 0; u < dwords; u += 16)
-            f(b * blockBytes + cut.first + 4 * u, 64 * (b * dwords + u),
-              static_cast<int>(dwords - u < 16 ? dwords - u : 16));
-}
-// f(offset in a row, offset in the group) for each half that stands by itself.
-template <class F>
-inline void forEachHalf(Format format, std::size_t k, F f) {
-    const BlockCut cut = cutOf(format);
-    if (cut.half == BlockCut::none) return;
-    const std::size_t blocks = k / static_cast<std::size_t>(infoOf(format).blockElements);
-    for (std::size_t b = 0; b < blocks; ++b)
-        f(b * static_cast<std::size_t>(infoOf(format).blockBytes) + cut.half, 64 * blocks * cut.dwords + 32 * b);
-}
-inline __mmask16 firstLanes(int count) { return static_cast<__mmask16>((1u << count) - 1u); }
-
 }  // namespace
 
-void interleave(Format format, const std::byte* rows, std::ptrdiff_t rowBytes, std::size_t k,
-                std::byte* group) noexcept {
-    forEachPiece(format, k, [&](std::size_t at, std::size_t to, int count) {
-        __m512i r[16];
-        AXIAL_UNROLL
-        for (int i = 0; i < 16; ++i) r[i] = _mm512_maskz_loadu_epi32(firstLanes(count), rows + i * rowBytes + at);
-        transpose(r);
-        for (int i = 0; i < count; ++i) _mm512_storeu_si512(group + to + static_cast<std::size_t>(64 * i), r[i]);
-    });
-    forEachHalf(format, k, [&](std::size_t at, std::size_t to) {
-        for (std::size_t r = 0; r < 16; ++r)
-            __builtin_memcpy(group + to + 2 * r, rows + static_cast<std::ptrdiff_t>(r) * rowBytes + at, 2);
-    });
-}
-
-void restore(Format format, const std::byte* group, std::size_t k, std::byte* rows) noexcept {
-    const std::size_t rowBytes = bytesOf(format, k);
-    forEachPiece(format, k, [&](std::size_t to, std::size_t at, int count) {
-        __m512i r[16];
-        for (int i = 0; i < 16; ++i) r[i] = i < count ? load(group + at + static_cast<std::size_t>(64 * i)) : zero();
-        transpose(r);
-        AXIAL_UNROLL
-        for (std::size_t i = 0; i < 16; ++i)
-            _mm512_mask_storeu_epi32(rows + i * rowBytes + to, firstLanes(count), r[i]);
-    });
-    forEachHalf(format, k, [&](std::size_t to, std::size_t at) {
-        for (std::size_t r = 0; r < 16; ++r) __builtin_memcpy(rows + r * rowBytes + to, group + at + 2 * r, 2);
-    });
-}
-
-void dotInterleaved(const BlockProduct& p) noexcept {
+void dotInterleavedVnni(const BlockProduct& p) noexcept {
     switch (p.format) {
         case Format::q4_0:
             return rows32<SideQ4_0>(p);
@@ -208,9 +157,7 @@ void dotInterleaved(const BlockProduct& p) noexcept {
 #else
 
 namespace axial::kernels {
-void interleave(Format, const std::byte*, std::ptrdiff_t, std::size_t, std::byte*) noexcept {}
-void restore(Format, const std::byte*, std::size_t, std::byte*) noexcept {}
-void dotInterleaved(const BlockProduct&) noexcept {}
+void dotInterleavedVnni(const BlockProduct&) noexcept {}
 }  // namespace axial::kernels
 
 #endif

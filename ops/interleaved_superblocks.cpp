@@ -22,7 +22,8 @@ inline void superGroup(const SuperProduct& p, const std::byte* group, std::size_
     for (int i = 0; i < m; ++i) c[i] = _mm512_setzero_ps();
     for (std::size_t b = 0; b < blocks; ++b) {
         const std::byte* w = group + b * blockBytes;
-        fetchAhead<blockBytes>(w);
+        fetchAhead<blockBytes, 2048 + (F::minimum ? 0 : blockBytes)>(w);  // without minimums the scales come last
+        if constexpr (!F::minimum) _mm_prefetch(halves + 16 * p.rowBytes + 32 * b, _MM_HINT_T0);  // of the next group
         const typename F::Numbers numbers = F::numbers(w);
         __m512i high[m], low[m];
         for (int i = 0; i < m; ++i) high[i] = low[i] = zero();

@@ -230,8 +230,9 @@ void interleavedStrip(const Strip& s, const ActivationRows& x, const Forms& form
                                       scratch<Purpose::weights>(kernels::superScratchBytes(x.k, s.m))});
     } else {
         const Quantised& q = forms.integer;
-        kernels::dotInterleaved({s.w->format, groups, s.w->rowBytes, rows, &q.layout, q.row(s.firstRow), s.m, s.out,
-                                 s.outStride, s.add, s.addStride, nullptr});
+        kernels::dotInterleaved(
+            {s.w->format, groups, s.w->rowBytes, rows, &q.layout, q.row(s.firstRow), s.m, s.out, s.outStride, s.add,
+             s.addStride, scratch<Purpose::weights>(kernels::panelBytes(x.k, kernels::codeFormOf(s.w->format)))});
     }
 }
 

@@ -64,10 +64,21 @@ HWY_INLINE VI Right(VI v) {
 HWY_INLINE VI LowNibbles(VI v) { return Mask(v, 0x0f0f0f0fu); }
 HWY_INLINE VI HighNibbles(VI v) { return LowNibbles(Right<4>(v)); }
 
-// Dwords 0 to 3 at `offset` of each row, one vector for each.
-HWY_INLINE void Turn(const BlockRows& w, size_t offset, VI* v) {
+// In each 16 bytes, dword i of vector j becomes dword j of vector i.
+HWY_INLINE void TurnFours(const VI (&r)[4], VI* v) {
     const DI d;
     const hn::Repartition<uint64_t, DI> pairs;
+    const auto ab = hn::BitCast(pairs, hn::InterleaveLower(d, r[0], r[1]));
+    const auto cd = hn::BitCast(pairs, hn::InterleaveLower(d, r[2], r[3]));
+    const auto AB = hn::BitCast(pairs, hn::InterleaveUpper(d, r[0], r[1]));
+    const auto CD = hn::BitCast(pairs, hn::InterleaveUpper(d, r[2], r[3]));
+    v[0] = hn::BitCast(d, hn::InterleaveLower(pairs, ab, cd));
+    v[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, ab, cd));
+    v[2] = hn::BitCast(d, hn::InterleaveLower(pairs, AB, CD));
+    v[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, AB, CD));
+}
+// Dwords 0 to 3 at `offset` of each row, one vector for each.
+HWY_INLINE void Turn(const BlockRows& w, size_t offset, VI* v) {
     const hn::Full128<uint8_t> sixteen;
     hn::Vec<decltype(sixteen)> x[lanes];
     w.Each(offset, [&](int row, const uint8_t* p) HWY_ATTR { x[row] = hn::LoadU(sixteen, p); });
@@ -80,14 +91,7 @@ HWY_INLINE void Turn(const BlockRows& w, size_t offset, VI* v) {
         r[i] = Bits(x[i]);
 #endif
     }
-    const auto ab = hn::BitCast(pairs, hn::InterleaveLower(d, r[0], r[1]));
-    const auto cd = hn::BitCast(pairs, hn::InterleaveLower(d, r[2], r[3]));
-    const auto AB = hn::BitCast(pairs, hn::InterleaveUpper(d, r[0], r[1]));
-    const auto CD = hn::BitCast(pairs, hn::InterleaveUpper(d, r[2], r[3]));
-    v[0] = hn::BitCast(d, hn::InterleaveLower(pairs, ab, cd));
-    v[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, ab, cd));
-    v[2] = hn::BitCast(d, hn::InterleaveLower(pairs, AB, CD));
-    v[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, AB, CD));
+    TurnFours(r, v);
 }
 
 // One number from each row.
@@ -174,16 +178,21 @@ HWY_INLINE void PutScaledSigned(VF d, VI bytes, float* to) {
 // Each format below says how many codes share a scale, how many codes and bytes a block has, how many steps a block is
 // multiplied in, the largest unsigned code and the one that stands for 0. `Scale` writes what belongs to the groups of
 // a block. `Step` turns the bytes of step i into `vectors` vectors, the steps of a block one after the other; of these
-// Code(v, g, q) takes codes 4 q to 4 q + 3 of group g of the step.
+// Code(v, g, q) takes codes 4 q to 4 q + 3 of group g of the step. Where Blocks and V are open, rows that stand
+// interleaved are taken too (interleaved_blocks-inl.h).
 struct Q8_0 {
     static constexpr int group = 32, block = 32, steps = 1, bytes = 34, vectors = 8, largest = 255, zero = 128;
     static constexpr bool minimum = false;
-    static HWY_INLINE void Scale(const BlockRows& w, Scales& to) { Put(HalvesAt(w, 0), to.scale, 0); }
+    template <class Blocks>
+    static HWY_INLINE void Scale(const Blocks& w, Scales& to) {
+        Put(HalvesAt(w, 0), to.scale, 0);
+    }
     static HWY_INLINE void Step(const BlockRows& w, size_t, VI* v) {
         Turn(w, 2, v);
         Turn(w, 18, v + 4);
     }
-    static HWY_INLINE VI Code(const VI* v, int, int q) {
+    template <class V>
+    static HWY_INLINE VI Code(V v, int, int q) {
         return hn::Xor(v[q], hn::Set(DI(), static_cast<int32_t>(0x80808080u)));
     }
 };
@@ -193,17 +202,24 @@ template <int offset>
 struct Nibbles {
     static constexpr int vectors = 4;
     static HWY_INLINE void Step(const BlockRows& w, size_t, VI* v) { Turn(w, offset, v); }
-    static HWY_INLINE VI Code(const VI* v, int, int q) { return q < 4 ? LowNibbles(v[q]) : HighNibbles(v[q - 4]); }
+    template <class V>
+    static HWY_INLINE VI Code(V v, int, int q) {
+        return q < 4 ? LowNibbles(v[q]) : HighNibbles(v[q - 4]);
+    }
 };
 struct Q4_0 : Nibbles<2> {
     static constexpr int group = 32, block = 32, steps = 1, bytes = 18, largest = 15, zero = 8;
     static constexpr bool minimum = false;
-    static HWY_INLINE void Scale(const BlockRows& w, Scales& to) { Put(HalvesAt(w, 0), to.scale, 0); }
+    template <class Blocks>
+    static HWY_INLINE void Scale(const Blocks& w, Scales& to) {
+        Put(HalvesAt(w, 0), to.scale, 0);
+    }
 };
 struct Q4_1 : Nibbles<4> {
     static constexpr int group = 32, block = 32, steps = 1, bytes = 20, largest = 15, zero = 0;
     static constexpr bool minimum = true;
-    static HWY_INLINE void Scale(const BlockRows& w, Scales& to) {
+    template <class Blocks>
+    static HWY_INLINE void Scale(const Blocks& w, Scales& to) {
         Put(HalvesAt(w, 0), to.scale, 0);
         Put(HalvesAt(w, 2), to.minimum, 0);
     }
@@ -215,13 +231,18 @@ struct FiveBits : Nibbles<offset> {
     static constexpr int vectors = 8;  // the last four: four times byte b of the dword
     static HWY_INLINE void Step(const BlockRows& w, size_t i, VI* v) {
         Nibbles<offset>::Step(w, i, v);
+        Fifth(w, v + 4);
+    }
+    template <class Blocks>
+    static HWY_INLINE void Fifth(const Blocks& w, VI* v) {
         HWY_ALIGN static constexpr uint8_t spread[16] = {0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12};
         const VB all = Bytes(Dwords(w, offset - 4)), first = hn::LoadDup128(DB(), spread);
         AXIAL_UNROLL
         for (int b = 0; b < 4; ++b)
-            v[4 + b] = Bits(hn::TableLookupBytes(all, hn::Add(first, hn::Set(DB(), static_cast<uint8_t>(b)))));
+            v[b] = Bits(hn::TableLookupBytes(all, hn::Add(first, hn::Set(DB(), static_cast<uint8_t>(b)))));
     }
-    static HWY_INLINE VI Code(const VI* v, int g, int q) {
+    template <class V>
+    static HWY_INLINE VI Code(V v, int g, int q) {
         const VB bits = Bytes(hn::Set(DI(), static_cast<int32_t>(q % 2 == 0 ? 0x08040201u : 0x80402010u)));
         const auto set = hn::Eq(hn::And(Bytes(v[4 + q / 2]), bits), bits);
         return hn::Or(Nibbles<offset>::Code(v, g, q), Bits(hn::IfThenElseZero(set, hn::Set(DB(), 16))));
@@ -230,12 +251,16 @@ struct FiveBits : Nibbles<offset> {
 struct Q5_0 : FiveBits<6> {
     static constexpr int group = 32, block = 32, steps = 1, bytes = 22, largest = 31, zero = 16;
     static constexpr bool minimum = false;
-    static HWY_INLINE void Scale(const BlockRows& w, Scales& to) { Put(HalvesAt(w, 0), to.scale, 0); }
+    template <class Blocks>
+    static HWY_INLINE void Scale(const Blocks& w, Scales& to) {
+        Put(HalvesAt(w, 0), to.scale, 0);
+    }
 };
 struct Q5_1 : FiveBits<8> {
     static constexpr int group = 32, block = 32, steps = 1, bytes = 24, largest = 31, zero = 0;
     static constexpr bool minimum = true;
-    static HWY_INLINE void Scale(const BlockRows& w, Scales& to) {
+    template <class Blocks>
+    static HWY_INLINE void Scale(const Blocks& w, Scales& to) {
         Put(HalvesAt(w, 0), to.scale, 0);
         Put(HalvesAt(w, 2), to.minimum, 0);
     }
@@ -248,14 +273,18 @@ struct Levels : Nibbles<offset> {
     static HWY_INLINE VI Table(const int8_t* levels, uint8_t zero) {
         return Bits(hn::Add(hn::LoadDup128(DB(), reinterpret_cast<const uint8_t*>(levels)), hn::Set(DB(), zero)));
     }
-    static HWY_INLINE VI Code(const VI* v, int g, int q) {
+    template <class V>
+    static HWY_INLINE VI Code(V v, int g, int q) {
         return Bits(hn::TableLookupBytes(Bytes(v[4]), Bytes(Nibbles<offset>::Code(v, g, q))));
     }
 };
 struct IQ4_NL : Levels<2> {
     static constexpr int group = 32, block = 32, steps = 1, bytes = 18, largest = 255, zero = 128;
     static constexpr bool minimum = false;
-    static HWY_INLINE void Scale(const BlockRows& w, Scales& to) { Put(HalvesAt(w, 0), to.scale, 0); }
+    template <class Blocks>
+    static HWY_INLINE void Scale(const Blocks& w, Scales& to) {
+        Put(HalvesAt(w, 0), to.scale, 0);
+    }
     static HWY_INLINE void Step(const BlockRows& w, size_t i, VI* v) {
         Nibbles<2>::Step(w, i, v);
         v[4] = Table(iq4Levels.data(), zero);
@@ -298,7 +327,8 @@ struct IQ4_XS : Levels<0> {
 };
 
 // The header of a block of Q4_K and Q5_K: two halves, and eight scales and minimums of six bits.
-HWY_INLINE void SixBits(const BlockRows& w, Scales& to) {
+template <class Blocks>
+HWY_INLINE void SixBits(const Blocks& w, Scales& to) {
     VI v[4];
     Turn(w, 0, v);
     VF d, least;
@@ -318,17 +348,26 @@ struct PairsOfGroups {
         Turn(w, offset + 32 * i, v);
         Turn(w, offset + 16 + 32 * i, v + 4);
     }
-    static HWY_INLINE VI Code(const VI* v, int g, int q) { return g == 0 ? LowNibbles(v[q]) : HighNibbles(v[q]); }
+    template <class V>
+    static HWY_INLINE VI Code(V v, int g, int q) {
+        return g == 0 ? LowNibbles(v[q]) : HighNibbles(v[q]);
+    }
 };
 struct Q4_K : PairsOfGroups<16> {
     static constexpr int group = 32, block = 256, steps = 4, bytes = 144, largest = 15, zero = 0;
     static constexpr bool minimum = true;
-    static HWY_INLINE void Scale(const BlockRows& w, Scales& to) { SixBits(w, to); }
+    template <class Blocks>
+    static HWY_INLINE void Scale(const Blocks& w, Scales& to) {
+        SixBits(w, to);
+    }
 };
 struct Q5_K : PairsOfGroups<48> {
     static constexpr int group = 32, block = 256, steps = 4, bytes = 176, largest = 31, zero = 0;
     static constexpr bool minimum = true;
-    static HWY_INLINE void Scale(const BlockRows& w, Scales& to) { SixBits(w, to); }
+    template <class Blocks>
+    static HWY_INLINE void Scale(const Blocks& w, Scales& to) {
+        SixBits(w, to);
+    }
     static constexpr int vectors = 16;  // the last eight: bit g of each byte is that of group g of the step
     static HWY_INLINE void Step(const BlockRows& w, size_t i, VI* v) {
         PairsOfGroups<48>::Step(w, i, v);
@@ -340,7 +379,8 @@ struct Q5_K : PairsOfGroups<48> {
             for (int q = 8; q < 16; ++q) v[q] = Right<2>(v[q]);
         }
     }
-    static HWY_INLINE VI Code(const VI* v, int g, int q) {
+    template <class V>
+    static HWY_INLINE VI Code(V v, int g, int q) {
         const VI bit = Mask(g == 0 ? Left<4>(v[8 + q]) : Left<3>(v[8 + q]), 0x10101010u);
         return hn::Or(PairsOfGroups<48>::Code(v, g, q), bit);
     }
@@ -350,7 +390,8 @@ struct Q5_K : PairsOfGroups<48> {
 struct Q6_K {
     static constexpr int group = 16, block = 256, steps = 2, bytes = 210, largest = 63, zero = 32;
     static constexpr bool minimum = false;
-    static HWY_INLINE void Scale(const BlockRows& w, Scales& to) {
+    template <class Blocks>
+    static HWY_INLINE void Scale(const Blocks& w, Scales& to) {
         const VF d = HalvesAt(w, 208);
         VI v[4];
         Turn(w, 192, v);
@@ -361,7 +402,8 @@ struct Q6_K {
         for (size_t j = 0; j < 4; ++j) Turn(w, 64 * i + 16 * j, v + 4 * j);
         for (size_t j = 0; j < 2; ++j) Turn(w, 128 + 32 * i + 16 * j, v + 16 + 4 * j);
     }
-    static HWY_INLINE VI Code(const VI* v, int g, int q) {
+    template <class V>
+    static HWY_INLINE VI Code(V v, int g, int q) {
         const VI low = v[g % 4 * 4 + q], high = v[16 + g % 2 * 4 + q];
         const VI two = g < 2 ? Left<4>(high) : g < 4 ? Left<2>(high) : g < 6 ? high : Right<2>(high);
         return hn::Or(g < 4 ? LowNibbles(low) : HighNibbles(low), Mask(two, 0x30303030u));

@@ -39,8 +39,8 @@ struct Activated {
     }
 };
 
-// How codes are multiplied with activations: by instructions that every set has. Other ways are in
-// linear_rows_avx_vnni.cpp and linear_rows_dotprod.cpp.
+// How codes are multiplied with activations: by instructions that every set has. Others are below and in
+// linear_rows_dotprod.cpp.
 struct Madd {
     // Whether codes of a format meet the activations as words.
     template <class F>
@@ -50,24 +50,31 @@ struct Madd {
     static constexpr size_t Few(size_t planes) {
         return planes == 1 && (words<F> || (F::group == 32 && F::largest <= 15)) ? 8 : 4;
     }
-    // The integer products of groups g to g + count - 1 of a step. Several sums side by side: one alone waits for
-    // itself.
-    template <class F, int planes, int count>
-    static HWY_INLINE void Sums(const VI* v, const Activated& x, int g, VI* sum) {
+    // The integer products of groups g to g + count - 1 of a step with each of m rows of activations. Several sums side
+    // by side: one alone waits for itself.
+    template <class F, int planes, int count, int m = 1, class V>
+    static HWY_INLINE void Sums(V v, const Activated* x, int g, VI (*sum)[m]) {
         const DS d;
         AXIAL_UNROLL
-        for (int i = 0; i < count; ++i) sum[i] = F::zero != 0 ? hn::Set(DI(), x.correction[g + i]) : hn::Zero(DI());
+        for (int i = 0; i < count; ++i) {
+            AXIAL_UNROLL
+            for (int t = 0; t < m; ++t)
+                sum[i][t] = F::zero != 0 ? hn::Set(DI(), x[t].correction[g + i]) : hn::Zero(DI());
+        }
         if constexpr (F::largest == 255) {
             AXIAL_UNROLL
             for (int q = 0; q < F::group / 4; ++q) {
                 AXIAL_UNROLL
                 for (int i = 0; i < count; ++i) {
-                    const int16_t* wide = x.wide + (g + i) * F::group + 4 * q;
                     const VI codes = F::Code(v, g + i, q);
                     const VS even = hn::BitCast(d, Mask(codes, 0x00ff00ffu));
                     const VS odd = hn::BitCast(d, hn::ShiftRight<8>(hn::BitCast(hn::RebindToUnsigned<DS>(), codes)));
-                    sum[i] = AddOrdered(sum[i], MaddWords(even, hn::BitCast(d, Four(wide))));
-                    sum[i] = AddOrdered(sum[i], MaddWords(odd, hn::BitCast(d, Four(wide + 2))));
+                    AXIAL_UNROLL
+                    for (int t = 0; t < m; ++t) {
+                        const int16_t* wide = x[t].wide + (g + i) * F::group + 4 * q;
+                        sum[i][t] = AddOrdered(sum[i][t], MaddWords(even, hn::BitCast(d, Four(wide))));
+                        sum[i][t] = AddOrdered(sum[i][t], MaddWords(odd, hn::BitCast(d, Four(wide + 2))));
+                    }
                 }
             }
         } else {
@@ -76,25 +83,31 @@ struct Madd {
             constexpr int part = fit >= 8 && F::group == 32 ? 8 : fit >= 4 ? 4 : 2;
             AXIAL_UNROLL
             for (int first = 0; first < F::group / 4; first += part) {
-                VS high[count], low[count];
+                VS high[count][m], low[count][m];
                 AXIAL_UNROLL
                 for (int q = first; q < first + part; ++q) {
                     AXIAL_UNROLL
                     for (int i = 0; i < count; ++i) {
                         const VB code = Bytes(F::Code(v, g + i, q));
                         const int at = (g + i) * F::group + 4 * q;
-                        const VS one = MaddBytes(code, Bytes(Four(x.codes + at)));
-                        high[i] = q == first ? one : AddOrdered(high[i], one);
-                        if (planes == 2) {
-                            const VS other = MaddBytes(code, Bytes(Four(x.low + at)));
-                            low[i] = q == first ? other : AddOrdered(low[i], other);
+                        AXIAL_UNROLL
+                        for (int t = 0; t < m; ++t) {
+                            const VS one = MaddBytes(code, Bytes(Four(x[t].codes + at)));
+                            high[i][t] = q == first ? one : AddOrdered(high[i][t], one);
+                            if (planes == 2) {
+                                const VS other = MaddBytes(code, Bytes(Four(x[t].low + at)));
+                                low[i][t] = q == first ? other : AddOrdered(low[i][t], other);
+                            }
                         }
                     }
                 }
                 AXIAL_UNROLL
                 for (int i = 0; i < count; ++i) {
-                    sum[i] = hn::Add(sum[i], MaddWords(high[i], hn::Set(d, planes == 2 ? 256 : 1)));
-                    if (planes == 2) sum[i] = hn::Add(sum[i], MaddWords(low[i], hn::Set(d, 1)));
+                    AXIAL_UNROLL
+                    for (int t = 0; t < m; ++t) {
+                        sum[i][t] = hn::Add(sum[i][t], MaddWords(high[i][t], hn::Set(d, planes == 2 ? 256 : 1)));
+                        if (planes == 2) sum[i][t] = hn::Add(sum[i][t], MaddWords(low[i][t], hn::Set(d, 1)));
+                    }
                 }
             }
         }
@@ -107,14 +120,17 @@ template <class By>
 struct FourBytes {
     template <class F>
     static constexpr bool words = false;
-    template <class F, int planes, int count>
-    static HWY_INLINE void Sums(const VI* v, const Activated& x, int g, VI* sum) {
+    template <class F, int planes, int count, int m = 1, class V>
+    static HWY_INLINE void Sums(V v, const Activated* x, int g, VI (*sum)[m]) {
         const DI d;
-        VI high[count];
+        VI high[count][m];
         AXIAL_UNROLL
         for (int i = 0; i < count; ++i) {
-            sum[i] = By::template corrected<F> ? hn::Set(d, x.correction[g + i]) : hn::Zero(d);
-            high[i] = hn::Zero(d);
+            AXIAL_UNROLL
+            for (int t = 0; t < m; ++t) {
+                sum[i][t] = By::template corrected<F> ? hn::Set(d, x[t].correction[g + i]) : hn::Zero(d);
+                high[i][t] = hn::Zero(d);
+            }
         }
         AXIAL_UNROLL
         for (int q = 0; q < F::group / 4; ++q) {
@@ -122,17 +138,23 @@ struct FourBytes {
             for (int i = 0; i < count; ++i) {
                 const VI code = By::template Code<F>(v, g + i, q);
                 const int at = (g + i) * F::group + 4 * q;
-                if (planes == 2) {
-                    high[i] = By::Add(high[i], code, Four(x.codes + at));
-                    sum[i] = By::Add(sum[i], code, Four(x.low + at));
-                } else {
-                    sum[i] = By::Add(sum[i], code, Four(x.codes + at));
+                AXIAL_UNROLL
+                for (int t = 0; t < m; ++t) {
+                    if (planes == 2) {
+                        high[i][t] = By::Add(high[i][t], code, Four(x[t].codes + at));
+                        sum[i][t] = By::Add(sum[i][t], code, Four(x[t].low + at));
+                    } else {
+                        sum[i][t] = By::Add(sum[i][t], code, Four(x[t].codes + at));
+                    }
                 }
             }
         }
         if (planes == 2) {
             AXIAL_UNROLL
-            for (int i = 0; i < count; ++i) sum[i] = hn::Add(sum[i], Left<8>(high[i]));
+            for (int i = 0; i < count; ++i) {
+                AXIAL_UNROLL
+                for (int t = 0; t < m; ++t) sum[i][t] = hn::Add(sum[i][t], Left<8>(high[i][t]));
+            }
         }
     }
 };
@@ -142,14 +164,31 @@ struct FourBytes {
 struct SignedCodes {
     template <class F>
     static constexpr bool corrected = F::largest != 255 && F::zero != 0;
-    template <class F>
-    static HWY_INLINE VI Code(const VI* v, int g, int q) {
+    template <class F, class V>
+    static HWY_INLINE VI Code(V v, int g, int q) {
         constexpr bool all = F::largest == 255;
         static_assert(all ? F::zero == 128 : F::largest <= 127);
         const VI code = F::Code(v, g, q);
         return all ? hn::Xor(code, hn::Set(DI(), static_cast<int32_t>(0x80808080u))) : code;
     }
 };
+
+#if HWY_TARGET == HWY_AVX2
+// By the products of AVX-VNNI.
+struct Vnni : FourBytes<Vnni> {
+    template <class F>
+    static constexpr size_t Few(size_t planes) {
+        return planes == 2 ? 5 : 4;
+    }
+    template <class F>
+    static constexpr bool corrected = F::zero != 0;
+    template <class F, class V>
+    static HWY_INLINE VI Code(V v, int g, int q) {
+        return F::Code(v, g, q);
+    }
+    static HWY_INLINE VI Add(VI sum, VI codes, VI x) { return DotBytes(sum, codes, x); }
+};
+#endif
 
 // Asks memory for what follows the rows, as much as a step reads: part `part` of `parts` of it. All of a block at once,
 // more than a core can wait for, made Q4_K from memory a third slower, Q6_K a seventh.
@@ -173,12 +212,12 @@ HWY_INLINE VF Groups(const VI* v, const Scales& w, size_t at, const Activated& x
     AXIAL_UNROLL
     for (int first = 0; first < groups; first += count) {
         if (fetch) FetchPart<F, groups / count>(ahead, first / count);
-        VI sum[count];
-        Dot::template Sums<F, planes, count>(v, x, first, sum);
+        VI sum[count][1];
+        Dot::template Sums<F, planes, count>(v, &x, first, sum);
         AXIAL_UNROLL
         for (int i = 0; i < count; ++i) {
             const int g = first + i;
-            const VF product = hn::Mul(hn::ConvertTo(f, sum[i]), hn::Load(f, w.scale + lanes * (at + g)));
+            const VF product = hn::Mul(hn::ConvertTo(f, sum[i][0]), hn::Load(f, w.scale + lanes * (at + g)));
             c = hn::MulAdd(product, hn::Set(f, x.scale[g]), c);
             if (F::minimum) c = hn::MulAdd(hn::Load(f, w.minimum + lanes * (at + g)), hn::Set(f, x.sum[g]), c);
         }

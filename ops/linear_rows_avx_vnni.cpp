@@ -12,21 +12,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace axial::kernels::HWY_NAMESPACE {
 
-// By the products of AVX-VNNI.
-struct Vnni : FourBytes<Vnni> {
-    template <class F>
-    static constexpr size_t Few(size_t planes) {
-        return planes == 2 ? 5 : 4;
-    }
-    template <class F>
-    static constexpr bool corrected = F::zero != 0;
-    template <class F>
-    static HWY_INLINE VI Code(const VI* v, int g, int q) {
-        return F::Code(v, g, q);
-    }
-    static HWY_INLINE VI Add(VI sum, VI codes, VI x) { return DotBytes(sum, codes, x); }
-};
-
 bool DotBlocksVnni(const BlockProduct& p) {
     return OfFormat(p.format, [&](auto format) { return Product<decltype(format), Vnni>(p); });
 }

@@ -9,7 +9,7 @@ LAYERS = ["tensor", "ops", "llm"]  # each may include itself and what stands bef
 LONGEST = 500
 # Headers of other libraries, and the files of the layers that may include them.
 CONFINED = [
-    (r"hwy/", r"ops/(\w+_kernels\.cpp|linear_rows_(avx_vnni|dotprod|i8mm)\.cpp|\w+-inl\.h|targets\.h|instruction_set\.cpp)"),
+    (r"hwy/", r"ops/(\w+_kernels\.cpp|(linear_rows|interleaved)_(avx_vnni|dotprod|i8mm)\.cpp|\w+-inl\.h|targets\.h|instruction_set\.cpp)"),
     (r"nlohmann/", r"llm/[\w/]+(\.cpp|-inl\.h)"),
     (r"pcre2", r"llm/[\w/]+\.cpp"),
     (r"utf8proc", r"llm/[\w/]+\.cpp"),

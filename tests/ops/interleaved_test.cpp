@@ -78,24 +78,25 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
 }  // namespace
 
 TEST_CASE("interleaved rows come back as they were") {
-    for (const Format format : inFormats)
-        for (const std::size_t blocks : {1, 3, 4, 12}) {
-            if (kernels::integerUnit() < kernels::IntegerUnit::vnni) return;
-            const std::size_t k = blocks * blockOf(format), bytes = bytesOf(format, k);
-            const auto rows = randomBlocks(format, 16 * k, 5 + blocks);
-            std::vector<std::byte> group(16 * bytes + 64, std::byte{0x55}), back = group;
-            kernels::interleave(format, rows.data(), static_cast<std::ptrdiff_t>(bytes), k, group.data());
-            kernels::restore(format, group.data(), k, back.data());
-            CAPTURE(nameOf(format));
-            CAPTURE(blocks);
-            CHECK(std::memcmp(rows.data(), back.data(), 16 * bytes) == 0);
-            for (const auto* end : {group.data() + 16 * bytes, back.data() + 16 * bytes})
-                for (int i = 0; i < 64; ++i) REQUIRE(end[i] == std::byte{0x55});
-            // four bytes of each row, beginning with the first
-            const kernels::BlockCut cut = kernels::cutOf(format);
-            for (std::size_t r = 0; r < 16; ++r)
-                CHECK(std::memcmp(group.data() + 4 * r, rows.data() + r * bytes + cut.first, 4) == 0);
-        }
+    forEachTarget([](const char*) {
+        for (const Format format : inFormats)
+            for (const std::size_t blocks : {1, 3, 4, 12}) {
+                const std::size_t k = blocks * blockOf(format), bytes = bytesOf(format, k);
+                const auto rows = randomBlocks(format, 16 * k, 5 + blocks);
+                std::vector<std::byte> group(16 * bytes + 64, std::byte{0x55}), back = group;
+                kernels::interleave(format, rows.data(), static_cast<std::ptrdiff_t>(bytes), k, group.data());
+                kernels::restore(format, group.data(), k, back.data());
+                CAPTURE(nameOf(format));
+                CAPTURE(blocks);
+                CHECK(std::memcmp(rows.data(), back.data(), 16 * bytes) == 0);
+                for (const auto* end : {group.data() + 16 * bytes, back.data() + 16 * bytes})
+                    for (int i = 0; i < 64; ++i) REQUIRE(end[i] == std::byte{0x55});
+                // four bytes of each row, beginning with the first
+                const kernels::BlockCut cut = kernels::cutOf(format);
+                for (std::size_t r = 0; r < 16; ++r)
+                    CHECK(std::memcmp(group.data() + 4 * r, rows.data() + r * bytes + cut.first, 4) == 0);
+            }
+    });
 }
 
 TEST_CASE("interleaved weights give the bits that stored ones give") {
@@ -127,6 +128,9 @@ TEST_CASE("interleaved weights give the bits that stored ones give") {
                             REQUIRE(
                                 same(product(format, bytes, n, x, m, k), times(stored.rows(format, k), n, x, m, k)));
                         }
+                        const bool wanted = kernels::interleavedWanted(format);
+                        CHECK((stored.slot().form() != nullptr) == (wanted && activations != Activations::float32));
+                        if (unit.rfind("AVX2", 0) == 0 || unit == "AVX3" || unit == "AVX3+AMX") CHECK(wanted);
                     }
             }
     });
@@ -153,7 +157,10 @@ TEST_CASE("interleaved weights in a gated and an added product") {
 }
 
 TEST_CASE("weights are interleaved at the third reading for few rows, and only whole ones") {
-    if (kernels::integerUnit() < kernels::IntegerUnit::vnni) return;
+    if (!kernels::interleavedWanted(Format::q8_0)) {
+        MESSAGE("no kernel for interleaved rows on ", instructionSet());
+        return;
+    }
     constexpr std::size_t n = 64, k = 256;
     const auto bytes = randomBlocks(Format::q8_0, n * k, 6);
     OnDisk stored(bytes);
