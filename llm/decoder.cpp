@@ -75,11 +75,14 @@ Piece nextPiece(std::span<const Continuation> all, std::vector<Progress>& progre
 // The stream behind the last block, of the rows whose logits are asked for.
 Stream runBlocks(const Hyperparameters& h, const Trunk& trunk, const Rope& rope, const Block& block, Piece& piece) {
     const auto ids = tensor<std::int32_t>(piece.ids, seq(piece.ids.size()));
-    Stream x = gather(trunk.token_embd, vocab, ids);  // [seq, embed]
+    named("tokens", ids);
+    Stream x = named("embedding", gather(trunk.token_embd, vocab, ids));  // [seq, embed]
     Step step(std::move(piece.stretches), rope.table(piece.positions));
     for (std::size_t i = 0; i < h.layers; ++i) {
         Scope scope("layer", static_cast<long>(i));
+        named("layer_in", x);
         x.replace(block, i, step);
+        named("layer_out", x);
     }
     step.finish();
     return x;
@@ -88,7 +91,7 @@ Stream runBlocks(const Hyperparameters& h, const Trunk& trunk, const Rope& rope,
 Logits applyHead(const Hyperparameters& h, const Trunk& trunk, View<const float, seq, embed> x) {
     Scope scope("head");
     const auto normed = rmsNormMul(x, trunk.output_norm, h.normEpsilon);
-    return dot(normed, trunk.head(), embed);  // [seq, vocab]
+    return named("logits", dot(normed, trunk.head(), embed));  // [seq, vocab]
 }
 
 }  // namespace

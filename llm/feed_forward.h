@@ -11,10 +11,11 @@ namespace axial::llm {
 // ffn_down [embed, ff].
 template <class Layer>
 Stream feedForwardBlock(Stream&& x, const Layer& w, float epsilon) {
+    named("attn_residual", x);
     Scope scope("feedForward");
     const auto h = rmsNormMul(x, w.ffn_norm, epsilon);
-    const auto inner = swigluDot(h, w.ffn_gate, w.ffn_up, embed);  // [seq, ff]
-    return addDot(std::move(x), inner, w.ffn_down, ff);            // [seq, embed]
+    const auto inner = named("ffn_inner", swigluDot(h, w.ffn_gate, w.ffn_up, embed));  // [seq, ff]
+    return addDot(std::move(x), inner, w.ffn_down, ff);                                // [seq, embed]
 }
 
 }  // namespace axial::llm

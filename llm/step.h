@@ -8,6 +8,7 @@
 #include "axial/llm/kv_cache.h"
 #include "axial/ops/rope_table.h"
 #include "axial/ops/structure.h"
+#include "axial/tensor/observe.h"
 
 namespace axial::llm {
 
@@ -38,10 +39,11 @@ class Step {
                                              const Tensor<float, seq, kvHead, channel>& k,
                                              const Tensor<float, seq, kvHead, channel>& v,
                                              const Attention& attention) const {
+        named("q", q), named("k", k), named("v", v);
         const bool all = layer + 1 != stretches_.front().cache.layers() || asked_ == rows_;
         if (stretches_.size() == 1 && all) {
             const auto [keys, values] = stretches_.front().cache.append(layer, k, v);
-            return attention(q, keys, values);
+            return named("attn_heads", attention(q, keys, values));
         }
         auto mixed = uninitialized<float>(seq(all ? rows_ : asked_), head(q.extent(head)), channel(q.extent(channel)));
         forEachStretch(all, [&](const Stretch& stretch, std::size_t from, std::size_t to) {
@@ -52,7 +54,7 @@ class Step {
                 copy(attention(q.narrow(seq, first, count), keys, values), mixed.edit().narrow(seq, to, count));
         });
         if (!all) x = askedRows(x);
-        return mixed;
+        return named("attn_heads", std::move(mixed));
     }
 
     // After the last layer: the rows count in their caches from now on.

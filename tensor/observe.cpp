@@ -13,14 +13,19 @@ struct PendingOp {
 namespace {
 thread_local std::vector<std::string> scopes;
 std::atomic<ValueId> lastId{0};  // of the whole process: values may wander between threads
+
+std::string scopePath() {
+    std::string path;
+    for (const std::string& scope : scopes) path.append(path.empty() ? "" : "/").append(scope);
+    return path;
+}
 }  // namespace
 
 PendingOp* beginOp(std::string_view op, std::initializer_list<const TensorRef*> in) {
     auto pending = std::make_unique<PendingOp>();
     pending->event.op = op;
     for (const TensorRef* operand : in) pending->event.in.push_back(*operand);
-    for (const std::string& scope : scopes)
-        pending->event.scope.append(pending->event.scope.empty() ? "" : "/").append(scope);
+    pending->event.scope = scopePath();
     observer->before(pending->event);
     pending->start = std::chrono::steady_clock::now();
     return pending.release();
@@ -34,6 +39,7 @@ ValueId endOp(PendingOp* raw, TensorRef out) {
     if (observer) observer->onOp(pending->event);
     return out.id;
 }
+void nameValue(std::string_view name, const TensorRef& value) { observer->onName(name, value, scopePath()); }
 void pushScope(std::string_view name, long index) {
     scopes.push_back(index < 0 ? std::string(name) : std::string(name) + " " + std::to_string(index));
 }

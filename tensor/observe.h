@@ -27,6 +27,10 @@ class Observer {
     virtual ~Observer() = default;
     virtual void before(const OpEvent&) {}  // operands are still what they were: who wants to keep them does it here
     virtual void onOp(const OpEvent&) = 0;  // the op ran: values may be read through the refs
+    // named() was called in `scope`: what the value is called there. It must not throw either.
+    virtual void onName(std::string_view name, const TensorRef& value, const std::string& scope) {
+        (void)name, (void)value, (void)scope;
+    }
 };
 
 namespace detail {
@@ -35,6 +39,7 @@ struct PendingOp;
 PendingOp* beginOp(std::string_view op, std::initializer_list<const TensorRef*> in);
 void dropOp(PendingOp*) noexcept;
 ValueId endOp(PendingOp*, TensorRef out);
+void nameValue(std::string_view name, const TensorRef&);
 void pushScope(std::string_view name, long index);
 void popScope() noexcept;
 }  // namespace detail
@@ -82,6 +87,15 @@ class Scope {
   private:
     bool on_;
 };
+
+// Tells who watches what a value is called, and hands it on: const auto x = named("embedding", gather(table, vocab,
+// ids)). Free when nobody watches.
+template <class T>
+T&& named(std::string_view name, T&& value) {
+    if (detail::observer) [[unlikely]]
+        detail::nameValue(name, value.ref());
+    return std::forward<T>(value);
+}
 
 // Installs an observer for this thread as long as it lives.
 class Watch {

@@ -41,6 +41,19 @@ TEST_CASE("npy: header and values") {
     }
 }
 
+TEST_CASE("npy: whole numbers") {
+    const std::int32_t ids[] = {-1, 151935};
+    const std::size_t extents[] = {2};
+    const auto path = std::filesystem::temp_directory_path() / "axial_npy_ids_test.npy";
+    writeNpy(path, ids, extents);
+    std::ifstream file(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    std::filesystem::remove(path);
+    REQUIRE(bytes.size() == 128 + sizeof ids);
+    CHECK(bytes.find("'descr': '<i4', 'fortran_order': False, 'shape': (2,)") != bytes.npos);
+    CHECK(std::memcmp(bytes.data() + 128, ids, sizeof ids) == 0);
+}
+
 TEST_CASE("npy: what cannot be written is said, with the reason") {
     const float value = 1;
     const std::size_t one[] = {1}, two[] = {2};

@@ -1,12 +1,12 @@
-// Every intermediate value of a block, as an observer sees it, against the reference's (models/ref/trace).
-#include <algorithm>
+// The values inside a block, by name, against the reference's (models/ref/trace).
+#include <map>
 
 #include "axial/llm/load.h"
+#include "axial/llm/named_values.h"
 #include "axial/ops/activations.h"
 #include "axial/ops/dot.h"
 #include "axial/ops/elementwise.h"
 #include "axial/ops/softmax.h"
-#include "axial/tensor/observe.h"
 #include "oracle.h"
 
 using namespace axial;
@@ -14,31 +14,38 @@ using namespace axial::llm;
 
 namespace {
 
-// Keeps the float results of one layer's ops, in the order in which they ran.
-class LayerValues : public Observer {
-  public:
-    explicit LayerValues(std::string layer) : layer_(std::move(layer)) {}
-    void onOp(const OpEvent& event) override {
-        if (event.scope != layer_ && !event.scope.starts_with(layer_ + "/")) return;
-        if (event.out.format != Format::f32 || !event.out.isDense()) return;
-        const auto* values = static_cast<const float*>(event.out.data);
-        results.push_back(
-            {event.scope.substr(std::min(event.scope.size(), layer_.size() + 1)) + "/" + std::string(event.op),
-             {values, values + event.out.size()}});
-        if (results.size() == 1) {
-            const auto* in = static_cast<const float*>(event.in.at(0).data);
-            input.assign(in, in + event.in[0].size());
-        }
-    }
-    struct Result {
-        std::string op;  // "attention/dot"
-        std::vector<float> values;
-    };
-    std::vector<Result> results;
-    std::vector<float> input;
+struct Traced {
+    std::vector<std::size_t> extents;
+    std::vector<float> values;
+};
 
-  private:
-    std::string layer_;
+// Every value of a pass over the tokens, by path ("1/attn_norm"), and the paths in their order.
+struct Trace {
+    std::map<std::string, Traced> values;
+    std::vector<std::string> order;
+    void take(const NamedValue& named) {
+        const TensorRef& v = named.value;
+        Traced traced{{v.extent.begin(), v.extent.begin() + v.rank}, {}};
+        REQUIRE(v.isDense());
+        for (std::size_t i = 0; i < v.size(); ++i)
+            traced.values.push_back(v.format == Format::i32
+                                        ? static_cast<float>(static_cast<const std::int32_t*>(v.data)[i])
+                                        : static_cast<const float*>(v.data)[i]);
+        order.push_back(pathOf(named));
+        CAPTURE(order.back());
+        CHECK(values.emplace(order.back(), std::move(traced)).second);
+    }
+};
+
+struct Traceable {
+    LoadedModel loaded;
+    std::vector<TokenId> tokens;
+    std::string layer;
+    explicit Traceable(const std::string& model) : loaded(load(oracle::path("models/" + model + ".gguf"))) {
+        const auto sequences = oracle::json("models/ref/sequences.json");
+        sequences.at("sequences")[sequences.at("trace_sequence").get<std::size_t>()].get_to(tokens);
+        layer = std::to_string(sequences.at("trace_layer").get<int>()) + "/";
+    }
 };
 
 void check(const std::string& model, const std::string& name, std::span<const float> got) {
@@ -51,11 +58,10 @@ void check(const std::string& model, const std::string& name, std::span<const fl
 }
 
 // [head, seq, key], spelled with named axes from the traced heads.
-std::vector<float> probabilities(std::span<const float> q, std::span<const float> k, std::size_t heads,
-                                 std::size_t kvHeads) {
-    const std::size_t n = 7, channels = q.size() / n / heads;
-    const auto queries = tensor<float>(q, seq(n), head(heads), channel(channels));
-    const auto keys = tensor<float>(k, key(n), kvHead(kvHeads), channel(channels));
+std::vector<float> probabilities(const Traced& q, const Traced& k) {
+    const std::size_t n = q.extents[0], heads = q.extents[1], channels = q.extents[2], kvHeads = k.extents[1];
+    const auto queries = tensor<float>(q.values, seq(n), head(heads), channel(channels));
+    const auto keys = tensor<float>(k.values, key(n), kvHead(kvHeads), channel(channels));
     const auto grouped = queries.split(head, kvHead(kvHeads), group);  // [seq, kvHead, group, channel]
     auto scores =
         scale(dot(grouped, keys, channel), 1 / std::sqrt(static_cast<float>(channels)));  // [kvHead, seq, group, key]
@@ -73,54 +79,76 @@ std::vector<float> probabilities(std::span<const float> q, std::span<const float
 
 }  // namespace
 
-TEST_CASE("the values inside a block are the reference's") {
+TEST_CASE("the values inside a block are the reference's, by the reference's names") {
     if (!oracle::present()) return;
     const UseActivations exact(Activations::float32);
-    const auto sequences = oracle::json("models/ref/sequences.json");
-    const std::vector<TokenId> tokens = sequences.at("sequences")[sequences.at("trace_sequence").get<std::size_t>()];
     for (const std::string model : {"tiny-qwen3-F32", "tiny-qwen2-F32", "tiny-llama-F32"}) {
         CAPTURE(model);
-        const LoadedModel loaded = load(oracle::path("models/" + model + ".gguf"));
-        KvCache cache = loaded.model->makeCache(tokens.size(), Format::f32);
-        LayerValues values("layer " + std::to_string(sequences.at("trace_layer").get<int>()));
-        {
-            const Watch watch(values);
-            (void)loaded.model->forward(cache, tokens, LogitsOf::all);
+        const Traceable t(model);
+        KvCache cache = t.loaded.model->makeCache(t.tokens.size(), Format::f32);
+        Trace trace;
+        const Logits logits =
+            forwardNamed(*t.loaded.model, cache, t.tokens, [&](const NamedValue& v) { trace.take(v); });
+        CHECK(cache.length() == t.tokens.size());
+        for (const char* name : {"layer_in", "attn_norm", "q", "k", "v", "attn_heads", "attn_out", "attn_residual",
+                                 "ffn_norm", "ffn_out", "layer_out"}) {
+            REQUIRE(trace.values.contains(t.layer + name));
+            check(model, name, trace.values.at(t.layer + name).values);
         }
-        using Ops = std::vector<std::pair<std::string, std::string>>;  // and what the reference calls their results
-        Ops wanted{{"attention/rmsNormMul", "attn_norm"}, {"attention/dot", ""}, {"attention/dot", ""}};
-        const Ops turned = model == "tiny-qwen2-F32"
-                               ? Ops{{"attention/dot", ""}, {"attention/add", ""},       {"attention/ropeHalf", "q"},
-                                     {"attention/add", ""}, {"attention/ropeHalf", "k"}, {"attention/add", "v"}}
-                               : Ops{{"attention/dot", "v"}};
-        wanted.insert(wanted.end(), turned.begin(), turned.end());
-        if (model != "tiny-qwen2-F32")
-            for (const char* name : {"q", "k"})
-                wanted.emplace_back(
-                    model == "tiny-qwen3-F32" ? "attention/rmsNormMulRopeHalf" : "attention/ropeInterleaved", name);
-        const Ops rest{{"attention/groupedAttention", "attn_heads"},
-                       {"attention/dot", "attn_out"},
-                       {"attention/add", "attn_residual"},
-                       {"feedForward/rmsNormMul", "ffn_norm"},
-                       {"feedForward/dot", ""},
-                       {"feedForward/dot", ""},
-                       {"feedForward/swiglu", ""},
-                       {"feedForward/dot", "ffn_out"},
-                       {"feedForward/add", "layer_out"}};
-        wanted.insert(wanted.end(), rest.begin(), rest.end());
-        check(model, "layer_in", values.input);
-        std::vector<LayerValues::Result> results;
-        for (auto& result : values.results)
-            if (!result.op.ends_with("/store")) results.push_back(result);
-        REQUIRE(results.size() == wanted.size());
-        std::span<const float> q, k;
-        for (std::size_t i = 0; i < wanted.size(); ++i) {
-            CHECK(results[i].op == wanted[i].first);
-            if (wanted[i].second == "q") q = results[i].values;
-            if (wanted[i].second == "k") k = results[i].values;
-            if (!wanted[i].second.empty()) check(model, wanted[i].second, results[i].values);
-        }
-        check(model, "attn_probs",
-              probabilities(q, k, loaded.model->hyperparameters().heads, loaded.model->hyperparameters().kvHeads));
+        check(model, "attn_probs", probabilities(trace.values.at(t.layer + "q"), trace.values.at(t.layer + "k")));
+        CHECK(trace.values.at("1/layer_in").values == trace.values.at("0/layer_out").values);
+        CHECK(trace.values.at("0/layer_in").values == trace.values.at("embedding").values);
+        CHECK(trace.values.at("logits").values == std::vector(logits.values().begin(), logits.values().end()));
+        CHECK(trace.values.at("tokens").values == std::vector<float>(t.tokens.begin(), t.tokens.end()));
     }
+}
+
+TEST_CASE("every value of a pass has a name, and the same one in every family") {
+    if (!oracle::present()) return;
+    using Names = std::vector<std::string>;
+    const std::map<std::string, Names> projections{
+        {"tiny-qwen3-F32", {"attn_q", "attn_k", "v", "q", "k"}},
+        {"tiny-qwen2-F32", {"attn_q", "attn_k", "attn_v", "attn_q_biased", "q", "attn_k_biased", "k", "v"}},
+        {"tiny-llama-F32", {"attn_q", "attn_k", "v", "q", "k"}}};
+    for (const auto& [model, between] : projections) {
+        CAPTURE(model);
+        const Traceable t(model);
+        KvCache cache = t.loaded.model->makeCache(t.tokens.size(), Format::f32);
+        Trace trace;
+        (void)forwardNamed(*t.loaded.model, cache, t.tokens, [&](const NamedValue& v) { trace.take(v); });
+        Names want{"tokens", "embedding"};
+        for (std::size_t i = 0; i < t.loaded.model->hyperparameters().layers; ++i) {
+            Names layer{"layer_in", "attn_norm"};
+            layer.insert(layer.end(), between.begin(), between.end());
+            for (const char* name : {"attn_heads", "attn_out", "attn_residual", "ffn_norm", "ffn_gate", "ffn_up",
+                                     "ffn_inner", "ffn_out", "layer_out"})
+                layer.emplace_back(name);
+            for (const std::string& name : layer) want.push_back(std::to_string(i) + "/" + name);
+        }
+        want.insert(want.end(), {"output_norm", "logits"});
+        CHECK(trace.order == want);
+    }
+}
+
+TEST_CASE("watching a pass by name changes no bit, and an error of who watches leaves the cache as it was") {
+    if (!oracle::present()) return;
+    const Traceable t("tiny-qwen3-Q8_0");
+    const Model& model = *t.loaded.model;
+    KvCache plain = model.makeCache(t.tokens.size(), Format::f16), watched = model.makeCache(600, Format::f16);
+    const Logits want = model.forward(plain, t.tokens, LogitsOf::all);
+    std::size_t values = 0;
+    const auto half = std::span(t.tokens).first(3);
+    CHECK_THROWS_WITH(forwardNamed(model, watched, t.tokens,
+                                   [&](const NamedValue&) {
+                                       if (++values == 5) throw std::runtime_error("the disk is full");
+                                   }),
+                      "the disk is full");
+    CHECK(values == 5);
+    CHECK(watched.length() == 0);
+    (void)model.forward(watched, half, LogitsOf::last);
+    const Logits got = forwardNamed(model, watched, std::span(t.tokens).subspan(3), [](const NamedValue&) {});
+    CHECK(std::ranges::equal(got.values(), want.values().subspan(3 * want.extent(vocab))));
+    const std::vector<TokenId> many(513, 1);
+    CHECK_THROWS_AS(forwardNamed(model, watched, many, [](const NamedValue&) {}), ValueError);
+    CHECK(watched.length() == t.tokens.size());
 }
