@@ -9,6 +9,16 @@
 
 namespace axial::llm {
 
+namespace {
+// What the ops of a thread cost together.
+class WorkSum : public Observer {
+  public:
+    WorkSum() : Observer(Interest::whatRuns) {}
+    void onOp(const OpEvent& event) override { work += event.work; }
+    Work work = Work::none();
+};
+}  // namespace
+
 Step::Step(std::vector<Stretch> stretches, RopeTable angles)
     : rope(std::move(angles)), stretches_(std::move(stretches)) {
     for (const Stretch& stretch : stretches_) {
@@ -27,7 +37,8 @@ Stream Step::askedRows(const Stream& x) const {
     return select(x, seq, rows);
 }
 
-void Step::forEachStretch(bool all, const std::function<void(const Stretch&, std::size_t, std::size_t)>& f) const {
+void Step::forEachStretch(bool all, const std::function<void(const Stretch&, std::size_t, std::size_t)>& f,
+                          std::initializer_list<const TensorRef*> operands, const TensorRef& result) const {
     struct Place {
         std::size_t from, to;
     };
@@ -44,17 +55,23 @@ void Step::forEachStretch(bool all, const std::function<void(const Stretch&, std
     }
     ThreadTeam& team = currentTeam();
     const auto one = [&](std::size_t i) { f(stretches_[i], places[i].from, places[i].to); };
-    // What watches sees one op after the other.
-    if (axial::detail::observer || stretches_.size() < team.size() || largest * team.size() > total + total / 2) {
+    if (everyValueIsWatched() || stretches_.size() < team.size() || largest * team.size() > total + total / 2) {
         for (std::size_t i = 0; i < stretches_.size(); ++i) one(i);
         return;
     }
+    OpCall call("attendEach", operands);
     std::mutex mutex;
     std::exception_ptr error;
+    Work sum = Work::none();
     auto task = [&](std::size_t i) {
         const UseTeam use(team);  // of a worker too; inside a task it calls on nobody
         try {
+            if (!call.watched()) return one(i);
+            WorkSum mine;
+            const Watch watch(mine);  // on this thread, instead of who watches the step
             one(i);
+            const std::lock_guard lock(mutex);
+            sum += mine.work;
         } catch (...) {
             const std::lock_guard lock(mutex);
             error = std::current_exception();
@@ -62,6 +79,7 @@ void Step::forEachStretch(bool all, const std::function<void(const Stretch&, std
     };
     team.run(stretches_.size(), task);
     if (error) std::rethrow_exception(error);
+    call.wrote(result, [&] { return sum; });
 }
 
 void Step::finish() {

@@ -3,6 +3,7 @@
 // needs to know whose row is whose.
 #pragma once
 #include <functional>
+#include <initializer_list>
 #include <vector>
 
 #include "axial/llm/kv_cache.h"
@@ -46,13 +47,14 @@ class Step {
             return named("attn_heads", attention(q, keys, values));
         }
         auto mixed = uninitialized<float>(seq(all ? rows_ : asked_), head(q.extent(head)), channel(q.extent(channel)));
-        forEachStretch(all, [&](const Stretch& stretch, std::size_t from, std::size_t to) {
+        const auto one = [&](const Stretch& stretch, std::size_t from, std::size_t to) {
             const auto [keys, values] =
                 stretch.cache.append(layer, k.narrow(seq, from, stretch.rows), v.narrow(seq, from, stretch.rows));
             const std::size_t count = all ? stretch.rows : stretch.asked, first = from + stretch.rows - count;
             if (count != 0)
                 copy(attention(q.narrow(seq, first, count), keys, values), mixed.edit().narrow(seq, to, count));
-        });
+        };
+        forEachStretch(all, one, {&q.ref(), &k.ref(), &v.ref()}, mixed.ref());
         if (!all) x = askedRows(x);
         return named("attn_heads", std::move(mixed));
     }
@@ -63,8 +65,10 @@ class Step {
   private:
     Stream askedRows(const Stream& x) const;
     // Calls f(stretch, its first row, its first row among those that count: all, or those asked for) for each. Where
-    // no conversation has much more to do than the others, threads take one each.
-    void forEachStretch(bool all, const std::function<void(const Stretch&, std::size_t, std::size_t)>& f) const;
+    // no conversation has much more to do than the others, threads take one each, and who watches is told of one op,
+    // attendEach, with these operands and this result.
+    void forEachStretch(bool all, const std::function<void(const Stretch&, std::size_t, std::size_t)>& f,
+                        std::initializer_list<const TensorRef*> operands, const TensorRef& result) const;
 
     std::vector<Stretch> stretches_;
     std::size_t rows_ = 0, asked_ = 0;

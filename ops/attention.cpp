@@ -7,6 +7,7 @@
 
 #include "axial/ops/attention_kernels.h"
 #include "axial/ops/rows.h"
+#include "axial/ops/work.h"
 #include "axial/tensor/error.h"
 #include "axial/tensor/observe.h"
 
@@ -312,7 +313,9 @@ Owned groupedAttention(const TensorRef& qOperand, const TensorRef& k, const Tens
     c.tiles = c.queriesPerUnit ? (c.queries + c.queriesPerUnit - 1) / c.queriesPerUnit : 0;
     c.units = c.group ? c.batches * c.kvHeads * c.tiles : 0;
     run(c);
-    call.done(out.ref);
+    call.done(out.ref, [&] {
+        return work::attention(work::seenKeys(c.queries, c.keys, c.causal, c.window), c.batches * c.heads, c.channels);
+    });
     return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include "axial/ops/linear.h"
 #include "axial/ops/operand.h"
+#include "axial/ops/work.h"
 #include "axial/tensor/observe.h"
 
 namespace axial::erased {
@@ -174,6 +175,14 @@ bool isOneProduct(const Contraction& c) {
     return c.plan->shape.batch == 0 && lieAsOne(c.b, 0, c.plan->shape.n, stride);
 }
 
+// What out = dot(a, b) costs.
+Work workOf(const TensorRef& a, const TensorRef& b, const DotPlan& plan, const TensorRef& out) {
+    std::size_t length = 1;
+    for (std::size_t i = plan.a.rank - std::size_t{plan.shape.k}; i < plan.a.rank; ++i)
+        length *= a.extent[static_cast<std::size_t>(plan.a.from[i])];
+    return work::dot(out.size(), length, meetsCodes(b.format));
+}
+
 }  // namespace
 
 Owned dot(const TensorRef& a, const TensorRef& b, const DotPlan& plan) {
@@ -182,18 +191,31 @@ Owned dot(const TensorRef& a, const TensorRef& b, const DotPlan& plan) {
     const DotPlan* const only = &plan;
     Owned out;
     contract(AsFloat(a).ref(), &operand, &only, 1, &out);
-    call.done(out.ref);
+    call.done(out.ref, [&] { return workOf(a, b, plan, out.ref); });
     return out;
 }
 
-void dotAll(const TensorRef& a, const TensorRef* const* b, const DotPlan* const* plan, std::size_t count, Owned* out) {
-    bool together = detail::observer == nullptr;
+void dotAll(std::span<const TensorRef* const> operands, const DotPlan* const* plan, Owned* out) {
+    const TensorRef& a = *operands.front();
+    const TensorRef* const* const b = operands.data() + 1;
+    const std::size_t count = operands.size() - 1;
+    bool together = !everyValueIsWatched() && count != 0;
     for (std::size_t i = 0; i < count; ++i) {
         together = together && sameOrder(*plan[i], *plan[0]);
         if (!a.data || !b[i]->data) failEmpty("dotAll");
     }
-    if (together) return contract(AsFloat(a).ref(), b, plan, count, out);
-    for (std::size_t i = 0; i < count; ++i) out[i] = dot(a, *b[i], *plan[i]);
+    if (!together) {
+        for (std::size_t i = 0; i < count; ++i) out[i] = dot(a, *b[i], *plan[i]);
+        return;
+    }
+    OpCall call("dotAll", operands);
+    contract(AsFloat(a).ref(), b, plan, count, out);
+    for (std::size_t i = 1; i < count; ++i) call.also(out[i].ref);
+    call.done(out[0].ref, [&] {
+        Work all;
+        for (std::size_t i = 0; i < count; ++i) all = work::both(all, workOf(a, *b[i], *plan[i], out[i].ref));
+        return all;
+    });
 }
 
 Owned swigluDot(const TensorRef& a, const TensorRef& gate, const TensorRef& up, const DotPlan& plan) {
@@ -203,24 +225,30 @@ Owned swigluDot(const TensorRef& a, const TensorRef& gate, const TensorRef& up, 
     Contraction u{g.a, arranged(up, plan.b), &plan, {}};
     for (std::size_t i = 0; i < g.b.rank; ++i)
         requireSame("swigluDot", gate.axis[static_cast<std::size_t>(plan.b.from[i])], g.b.extent[i], u.b.extent[i]);
-    if (detail::observer || !isOneProduct(g) || !isOneProduct(u)) {
+    if (everyValueIsWatched() || !isOneProduct(g) || !isOneProduct(u)) {
         Owned left = dot(a, gate, plan);
         const Owned right = dot(a, up, plan);
         const AxisMap same = identity(left.ref.rank);
         return pointwise(kernels::Pointwise::swiglu, "swiglu", Loan{&left.ref, &left.buffer}, right.ref,
                          {plan.names, same, same});
     }
+    OpCall call("swigluDot", {&a, &gate, &up});
     checkExtents(g);
     makeRows(g);
     makeRows(u);
     Owned out = allocate(Format::f32, plan.names, std::size_t{plan.shape.m} + plan.shape.n, resultExtents(g));
-    if (out.ref.size() == 0) return out;
-    std::vector<RowsProduct> products;
-    appendProducts(g, static_cast<float*>(out.ref.data), products);
-    appendProducts(u, nullptr, products);
-    products[0].up = &products[1].w;
-    Buffer copy;
-    multiply(activationRows(g.a, plan.shape, copy), products.data(), 1);
+    if (out.ref.size() != 0) {
+        std::vector<RowsProduct> products;
+        appendProducts(g, static_cast<float*>(out.ref.data), products);
+        appendProducts(u, nullptr, products);
+        products[0].up = &products[1].w;
+        Buffer copy;
+        multiply(activationRows(g.a, plan.shape, copy), products.data(), 1);
+    }
+    call.done(out.ref, [&] {
+        const Work products = work::both(workOf(a, gate, plan, out.ref), workOf(a, up, plan, out.ref));
+        return work::both(products, work::swiglu(out.ref.size()));
+    });
     return out;
 }
 
@@ -232,21 +260,24 @@ Owned addDot(Loan stream, const TensorRef& a, const TensorRef& b, const DotPlan&
     const Extents extent = resultExtents(c);
     for (std::size_t i = 0; i < stream.ref->rank; ++i)
         requireSame("addDot", stream.ref->axis[i], stream.ref->extent[i], extent[i]);
-    if (detail::observer || !isOneProduct(c) || stream.ref->format != Format::f32 || !stream.ref->isDense()) {
+    if (everyValueIsWatched() || !isOneProduct(c) || stream.ref->format != Format::f32 || !stream.ref->isDense()) {
         const Owned product = dot(a, b, plan);
         const AxisMap same = identity(product.ref.rank);
         return pointwise(kernels::Pointwise::add, "add", stream, product.ref, {plan.names, same, same});
     }
+    OpCall call("addDot", {stream.ref, &a, &b});
     makeRows(c);
     const auto* add = static_cast<const float*>(stream.ref->data);
     Owned out = unlessShared(stream, {&a, &b}).claim(plan.names);
-    if (out.ref.size() == 0) return out;
-    std::vector<RowsProduct> products;
-    appendProducts(c, static_cast<float*>(out.ref.data), products);
-    products[0].add = add;
-    products[0].addStride = products[0].outStride;
-    Buffer copy;
-    multiply(activationRows(c.a, plan.shape, copy), products.data(), 1);
+    if (out.ref.size() != 0) {
+        std::vector<RowsProduct> products;
+        appendProducts(c, static_cast<float*>(out.ref.data), products);
+        products[0].add = add;
+        products[0].addStride = products[0].outStride;
+        Buffer copy;
+        multiply(activationRows(c.a, plan.shape, copy), products.data(), 1);
+    }
+    call.done(out.ref, [&] { return work::both(workOf(a, b, plan, out.ref), work::add(out.ref.size())); });
     return out;
 }
 

@@ -1,6 +1,7 @@
 // dotAll, swigluDot, addDot: several ops that go through the weights in one pass. Each has the bits of the plain ops
-// that it stands for, and whoever watches (tensor/observe.h) sees those.
+// that it stands for, and who watches every value (tensor/observe.h) sees those.
 #pragma once
+#include <span>
 #include <tuple>
 
 #include "axial/ops/dot.h"
@@ -9,8 +10,8 @@
 namespace axial {
 
 namespace erased {
-// out[i] = dot(a, *b[i], *plan[i]) for i < count.
-void dotAll(const TensorRef& a, const TensorRef* const* b, const DotPlan* const* plan, std::size_t count, Owned* out);
+// out[i] = dot(*operands[0], *operands[i + 1], *plan[i]), for each operand behind the first.
+void dotAll(std::span<const TensorRef* const> operands, const DotPlan* const* plan, Owned* out);
 // swiglu(dot(a, gate), dot(a, up)), both by one plan.
 Owned swigluDot(const TensorRef& a, const TensorRef& gate, const TensorRef& up, const DotPlan&);
 // x + dot(a, b); x's axes are the product's, in its order.
@@ -26,10 +27,10 @@ auto dotAll(const L& x, X, const R&... w) {
     if constexpr (!Checks::ok)
         return (void)sizeof(*Checks::error()), Out();
     else {
-        const TensorRef* const operands[] = {&w.ref()...};
+        const TensorRef* const operands[] = {&x.ref(), &w.ref()...};
         const erased::DotPlan* const plans[] = {&detail::DotOver<"dotAll", L, R, X>::plan...};
         Owned out[sizeof...(R)];
-        erased::dotAll(x.ref(), operands, plans, sizeof...(R), out);
+        erased::dotAll(operands, plans, out);
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return Out(typename detail::DotOver<"dotAll", L, R, X>::Out(std::move(out[I]))...);
         }(std::index_sequence_for<R...>());

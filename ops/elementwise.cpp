@@ -1,6 +1,7 @@
 #include "axial/ops/elementwise.h"
 
 #include "axial/ops/rows.h"
+#include "axial/ops/work.h"
 #include "axial/tensor/error.h"
 #include "axial/tensor/observe.h"
 
@@ -57,7 +58,10 @@ Owned pointwise(kernels::Pointwise op, std::string_view name, Loan left, const T
     Owned out =
         loan.ref->rank == plan.a.rank ? loan.claim(plan.names) : allocate(Format::f32, plan.names, plan.a.rank, extent);
     run(op, out.ref, a, b);
-    call.done(out.ref);
+    call.done(out.ref, [&] {
+        const std::size_t values = out.ref.size();
+        return op == kernels::Pointwise::swiglu ? work::swiglu(values) : work::add(values);
+    });
     return out;
 }
 
@@ -70,7 +74,7 @@ Owned scale(Loan operand, float factor) {
     number.stride = {};
     Owned out = x.loan().claim(operand.ref->axis);
     run(kernels::Pointwise::mul, out.ref, in, number);
-    call.done(out.ref);
+    call.done(out.ref, [&] { return work::multiply(out.ref.size()); });
     return out;
 }
 
@@ -86,7 +90,7 @@ Owned splitGated(const TensorRef& operand, std::size_t axis, const std::string_v
     Owned out = allocate(Format::f32, names, operand.rank, extent);
     const TensorRef gate = narrowed(x.ref(), axis, 0, whole / 2), up = narrowed(x.ref(), axis, whole / 2, whole / 2);
     run(kernels::Pointwise::swiglu, out.ref, gate, up);
-    call.done(out.ref);
+    call.done(out.ref, [&] { return work::swiglu(out.ref.size()); });
     return out;
 }
 

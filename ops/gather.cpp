@@ -86,7 +86,10 @@ Owned gather(const TensorRef& table, std::size_t axis, const TensorRef& ids, con
             }
         });
     }
-    call.done(out.ref);
+    call.done(out.ref, [&] {
+        const std::size_t row = rows == 0 ? 0 : table.size() / rows;
+        return Work{.bytesRead = count * bytesOf(table.format, row) + bytesOf(ids.format, count)};
+    });
     return out;
 }
 

@@ -8,6 +8,7 @@
 
 #include "axial/ops/reduce_kernels.h"
 #include "axial/ops/rows.h"
+#include "axial/ops/work.h"
 #include "axial/tensor/error.h"
 #include "axial/tensor/observe.h"
 
@@ -143,6 +144,7 @@ std::pair<Owned, Owned> topK(const TensorRef& operand, const AxisMap& rows, cons
         chooseRows(operand, rows, x.ref(), names, k, [k](const float* row, const std::int32_t* chosen, float* values) {
             for (std::size_t i = 0; i < k; ++i) values[i] = row[chosen[i]];
         });
+    call.also(out.first.ref);
     call.done(out.second.ref);
     return out;
 }
@@ -168,7 +170,8 @@ std::pair<Owned, Owned> routerTopK(const TensorRef& operand, const AxisMap& rows
                 for (std::size_t i = 0; i < k; ++i)
                     weights[i] = static_cast<float>(static_cast<double>(weights[i]) / all);
         });
-    call.done(out.second.ref);
+    call.also(out.first.ref);
+    call.done(out.second.ref, [&] { return work::softmax(operand.size()); });
     return out;
 }
 

@@ -33,10 +33,7 @@ std::byte* scratch(std::size_t bytes) {
 
 constexpr std::size_t wholeLines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-bool integer(Format format) {
-    return detail::activations != Activations::float32 && kernels::codeFormOf(format).group != 0;
-}
-bool superblocks(Format format) { return integer(format) && kernels::superblocksWanted(format); }
+bool superblocks(Format format) { return meetsCodes(format) && kernels::superblocksWanted(format); }
 std::size_t planes() { return detail::activations == Activations::int16 ? 2 : 1; }
 bool plainFloats(Format format) { return format == Format::f32 || format == Format::f16 || format == Format::bf16; }
 
@@ -191,7 +188,7 @@ struct Forms {
 void storedStrip(const Strip& s, const ActivationRows& x, const Forms& forms) {
     if (superblocks(s.w->format))
         superStrip(s, forms.super);
-    else if (integer(s.w->format))
+    else if (meetsCodes(s.w->format))
         integerStrip(s, forms.integer);
     else
         floatStrip(s, x);
@@ -237,7 +234,7 @@ void interleavedStrip(const Strip& s, const ActivationRows& x, const Forms& form
 }
 
 void anyStrip(const Strip& s, const ActivationRows& x, const Forms& forms) {
-    const std::size_t groups = s.w->interleaved && integer(s.w->format) ? (s.end - s.begin) / 16 * 16 : 0;
+    const std::size_t groups = s.w->interleaved && meetsCodes(s.w->format) ? (s.end - s.begin) / 16 * 16 : 0;
     if (groups != 0) interleavedStrip(part(s, 0, groups), x, forms);
     if (groups != s.end - s.begin) storedStrip(part(s, groups, s.end - s.begin), x, forms);
 }
@@ -296,13 +293,17 @@ std::vector<Part> cut(const RowsProduct* products, std::size_t count) {
 
 }  // namespace
 
+bool meetsCodes(Format format) {
+    return detail::activations != Activations::float32 && kernels::codeFormOf(format).group != 0;
+}
+
 void multiply(const ActivationRows& x, const RowsProduct* given, std::size_t count) {
     std::vector<RowsProduct> products(given, given + count);
     std::vector<WeightRows> ups(count);
     for (std::size_t i = 0; i < count; ++i) {
         RowsProduct& p = products[i];
         const auto find = [&](WeightRows& w) {
-            if (integer(w.format) && p.n != 0)
+            if (meetsCodes(w.format) && p.n != 0)
                 w.interleaved = interleaved(w, p.n, x.k, p.m != 0 && p.m <= kernels::mostInterleaved(w.format));
         };
         find(p.w);
@@ -313,7 +314,7 @@ void multiply(const ActivationRows& x, const RowsProduct* given, std::size_t cou
     }
     bool wanted = false, inTiles = false, super = false, superInTiles = false;
     const auto want = [&](const WeightRows& w, const RowsProduct& p) {
-        if (!integer(w.format)) return;
+        if (!meetsCodes(w.format)) return;
         const bool asRows = w.interleaved && p.m <= kernels::mostInterleaved(w.format) && p.n % 16 == 0;
         if (superblocks(w.format)) {
             super = true;

@@ -37,6 +37,9 @@ struct RowsProduct {
     const WeightRows* up = nullptr;  // if there: out = swiglu(product with w, product with up), and nothing is added
 };
 
+// Whether weights of a format meet integer codes in the arithmetic that this thread is in.
+bool meetsCodes(Format format);
+
 // Computes all the products in one go: each row of activations is quantised once, if any of the weights wants that,
 // and then the work on all weights is handed to the current team in strips of weight rows. In which arithmetic is said
 // by ops/activations.h. No bit of an output depends on which other rows and products are computed with it, nor on the

@@ -2,6 +2,7 @@
 
 #include "axial/ops/norm_rope_kernels.h"
 #include "axial/ops/rows.h"
+#include "axial/ops/work.h"
 #include "axial/tensor/observe.h"
 
 namespace axial::erased {
@@ -17,7 +18,7 @@ Owned rmsNormMul(Loan operand, const AxisMap& rows, const TensorRef& weightOpera
             kernels::rmsNormMulRow(floats(to) + at[0], floats(from) + at[1], weight.values(), n, eps);
         });
     });
-    call.done(out.ref);
+    call.done(out.ref, [&] { return work::rmsNormMul(out.ref.size()); });
     return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include "axial/ops/reduce_kernels.h"
 #include "axial/ops/rows.h"
+#include "axial/ops/work.h"
 #include "axial/tensor/error.h"
 #include "axial/tensor/observe.h"
 
@@ -27,7 +28,7 @@ Owned reduce(Reduction reduction, const TensorRef& operand, const AxisMap& rows,
             result = static_cast<float>(kernels::sumRow(row, n) /
                                         (reduction == Reduction::mean ? static_cast<double>(n) : 1.0));
     });
-    call.done(out.ref);
+    call.done(out.ref, [&] { return reduction == Reduction::max ? Work() : work::sum(operand.size()); });
     return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include "axial/ops/norm_rope_kernels.h"
 #include "axial/ops/rows.h"
+#include "axial/ops/work.h"
 #include "axial/tensor/error.h"
 #include "axial/tensor/observe.h"
 
@@ -44,7 +45,11 @@ Owned rope(RopePairs kind, Loan operand, const AxisMap& rows, const TensorRef& t
             turn(floats(to) + at[0], floats(from) + at[1], cosine, cosine + table.stride[1], pairs, n);
         });
     });
-    call.done(out.ref);
+    call.done(out.ref, [&] {
+        // The channels behind the pairs stay as they are.
+        const std::size_t channels = out.ref.extent[static_cast<std::size_t>(rows.from[rows.rank - 1u])];
+        return work::rope(channels == 0 ? 0 : out.ref.size() / channels * 2 * pairs);
+    });
     return out;
 }
 
@@ -66,7 +71,7 @@ Owned rmsNormMulRopeHalf(Loan operand, const AxisMap& rows, const TensorRef& wei
                                            cosine + table.stride[1], pairs, n);
         });
     });
-    call.done(out.ref);
+    call.done(out.ref, [&] { return work::rmsNormMulRope(out.ref.size()); });
     return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include "axial/ops/reduce_kernels.h"
 #include "axial/ops/rows.h"
+#include "axial/ops/work.h"
 #include "axial/tensor/observe.h"
 
 namespace axial::erased {
@@ -15,7 +16,7 @@ Owned softmax(Loan operand, const AxisMap& rows) {
             kernels::softmaxRow(floats(to) + at[0], floats(from) + at[1], n);
         });
     });
-    call.done(out.ref);
+    call.done(out.ref, [&] { return work::softmax(out.ref.size()); });
     return out;
 }
 

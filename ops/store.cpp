@@ -57,8 +57,7 @@ void store(const TensorRef& from, const TensorRef& into) {
         }
         if (i == static_cast<std::size_t>(-1)) break;
     }
-    TensorRef out = into;
-    call.done(out);
+    call.wrote(into);
 }
 
 }  // namespace axial::erased

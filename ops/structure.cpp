@@ -95,8 +95,7 @@ void copy(const TensorRef& from, const TensorRef& into) {
     OpCall call("copy", {&from});
     requireSameExtents("copy", into, from);
     copyValues(from, into);
-    TensorRef out = into;
-    call.done(out);
+    call.wrote(into);
 }
 
 Owned concat(std::initializer_list<const TensorRef*> parts, std::size_t axis) {

@@ -18,6 +18,7 @@ namespace axial {
 struct alignas(128) Block {
     std::atomic<std::size_t> holders{1};
     std::size_t bytes = 0;
+    std::uint64_t serial = 0;
 };
 
 namespace {
@@ -50,25 +51,38 @@ void askForHugePages([[maybe_unused]] void* raw, [[maybe_unused]] std::size_t by
 #endif
 }
 
-class Pool {
+}  // namespace
+
+class BufferPool {
   public:
-    void* take(std::size_t bytes) {
+    Block* take(std::size_t bytes) {
+        void* raw = nullptr;
+        std::uint64_t serial = 0;
         {
             std::lock_guard lock(mutex_);
+            serial = ++serial_;
+            held_ += bytes;
+            for (MemoryMeter* meter = meters_; meter; meter = meter->next_)
+                meter->peak_ = std::max(meter->peak_, held_);
             if (auto at = free_.find(bytes); at != free_.end() && !at->second.empty()) {
-                void* raw = at->second.back();
+                raw = at->second.back();
                 at->second.pop_back();
                 kept_ -= bytes;
-                return raw;
             }
         }
-        void* raw = ::operator new(sizeof(Block) + bytes, alignment);
-        askForHugePages(raw, bytes);
-        return raw;
+        if (!raw) raw = fresh(bytes);
+        auto* block = new (raw) Block;
+        block->bytes = bytes;
+        block->serial = serial;
+        return block;
     }
-    void give(void* raw, std::size_t bytes) noexcept {
+    void give(Block* block) noexcept {
+        const std::size_t bytes = block->bytes;
+        block->~Block();
+        void* const raw = block;
         try {
             std::lock_guard lock(mutex_);
+            held_ -= bytes;
             if (kept_ + bytes <= keptBytes) {
                 free_[bytes].push_back(raw);
                 kept_ += bytes;
@@ -79,15 +93,50 @@ class Pool {
         ::operator delete(raw, alignment);
     }
 
+    void add(MemoryMeter& meter) {
+        std::lock_guard lock(mutex_);
+        meter.peak_ = held_;
+        meter.next_ = std::exchange(meters_, &meter);
+    }
+    void remove(MemoryMeter& meter) {
+        std::lock_guard lock(mutex_);
+        for (MemoryMeter** at = &meters_; *at; at = &(*at)->next_)
+            if (*at == &meter) return static_cast<void>(*at = meter.next_);
+    }
+    std::size_t held() {
+        std::lock_guard lock(mutex_);
+        return held_;
+    }
+    std::size_t takePeak(MemoryMeter& meter) {
+        std::lock_guard lock(mutex_);
+        return std::exchange(meter.peak_, held_);
+    }
+
   private:
+    void* fresh(std::size_t bytes) {
+        try {
+            void* raw = ::operator new(sizeof(Block) + bytes, alignment);
+            askForHugePages(raw, bytes);
+            return raw;
+        } catch (...) {
+            std::lock_guard lock(mutex_);
+            held_ -= bytes;
+            throw;
+        }
+    }
+
     std::mutex mutex_;
     std::unordered_map<std::size_t, std::vector<void*>> free_;
-    std::size_t kept_ = 0;
+    std::size_t kept_ = 0, held_ = 0;  // bytes
+    std::uint64_t serial_ = 0;
+    MemoryMeter* meters_ = nullptr;
 };
 
+namespace {
+
 // Never destroyed: tensors with static storage may be freed after it would have been.
-Pool& pool() {
-    static Pool* const instance = new Pool;
+BufferPool& pool() {
+    static BufferPool* const instance = new BufferPool;
     return *instance;
 }
 
@@ -96,8 +145,7 @@ Pool& pool() {
 Buffer::Buffer(std::size_t bytes) {
     if (bytes >> 47) throw std::bad_alloc();  // more than can be addressed
     const std::size_t size = sizeClass(bytes);
-    block_ = new (pool().take(size)) Block;
-    block_->bytes = size;
+    block_ = pool().take(size);
 }
 Buffer Buffer::sharing(Block* block) noexcept {
     Buffer buffer;
@@ -111,11 +159,14 @@ void Buffer::retain() noexcept {
     if (block_) block_->holders.fetch_add(1, std::memory_order_relaxed);
 }
 void Buffer::release() noexcept {
-    if (block_ && block_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        const std::size_t bytes = block_->bytes;
-        block_->~Block();
-        pool().give(block_, bytes);
-    }
+    if (block_ && block_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) pool().give(block_);
 }
+
+std::uint64_t serialOf(const Block* block) noexcept { return block ? block->serial : 0; }
+
+MemoryMeter::MemoryMeter() { pool().add(*this); }
+MemoryMeter::~MemoryMeter() { pool().remove(*this); }
+std::size_t MemoryMeter::held() const { return pool().held(); }
+std::size_t MemoryMeter::takePeak() { return pool().takePeak(*this); }
 
 }  // namespace axial

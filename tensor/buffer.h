@@ -1,6 +1,7 @@
 // Reference-counted storage from a pool: a freed buffer's address goes to the next taker of its size.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace axial {
@@ -32,6 +33,27 @@ class Buffer {
     void retain() noexcept;
     void release() noexcept;
     Block* block_ = nullptr;
+};
+
+// Which allocation a block is: no two have the same number, though one may get the other's address. 0 for null.
+std::uint64_t serialOf(const Block*) noexcept;
+
+// Measures the memory that all buffers of the process hold together, as long as it lives.
+class MemoryMeter {
+  public:
+    MemoryMeter();
+    ~MemoryMeter();
+    MemoryMeter(const MemoryMeter&) = delete;
+    MemoryMeter& operator=(const MemoryMeter&) = delete;
+    // Bytes, now.
+    std::size_t held() const;
+    // The most that was held at any time since this was last asked, or since the meter was made.
+    std::size_t takePeak();
+
+  private:
+    friend class BufferPool;
+    std::size_t peak_ = 0;
+    MemoryMeter* next_ = nullptr;
 };
 
 }  // namespace axial

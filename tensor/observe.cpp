@@ -11,38 +11,86 @@ struct PendingOp {
 };
 
 namespace {
-thread_local std::vector<std::string> scopes;
+
+// What a thread is in. Events are used again, so that a call costs no allocation once the first ones have been made.
+struct Place {
+    std::string scope;
+    std::vector<std::size_t> lengths;  // of the scope's text before each part
+    std::vector<std::unique_ptr<PendingOp>> pending;
+    std::size_t depth = 0;  // of `pending`, those that run
+};
+thread_local Place place;
 std::atomic<ValueId> lastId{0};  // of the whole process: values may wander between threads
 
-std::string scopePath() {
-    std::string path;
-    for (const std::string& scope : scopes) path.append(path.empty() ? "" : "/").append(scope);
-    return path;
+ValueId nextId() { return lastId.fetch_add(1, std::memory_order_relaxed) + 1; }
+std::uint64_t bytesOf(const TensorRef& v) { return axial::bytesOf(v.format, v.size()); }
+
+void complete(OpEvent& event) {
+    Work& work = event.work;
+    if (work.bytesRead == Work::all) {
+        work.bytesRead = 0;
+        for (const TensorRef& in : event.in) work.bytesRead += bytesOf(in);
+    }
+    if (work.bytesWritten == Work::all) {
+        work.bytesWritten = bytesOf(event.out);
+        for (const TensorRef& out : event.moreOut) work.bytesWritten += bytesOf(out);
+    }
 }
+
 }  // namespace
 
-PendingOp* beginOp(std::string_view op, std::initializer_list<const TensorRef*> in) {
-    auto pending = std::make_unique<PendingOp>();
-    pending->event.op = op;
-    for (const TensorRef* operand : in) pending->event.in.push_back(*operand);
-    pending->event.scope = scopePath();
-    observer->before(pending->event);
-    pending->start = std::chrono::steady_clock::now();
-    return pending.release();
+PendingOp* beginOp(std::string_view op, std::span<const TensorRef* const> in) {
+    Place& here = place;
+    if (here.depth == here.pending.size()) here.pending.push_back(std::make_unique<PendingOp>());
+    PendingOp& pending = *here.pending[here.depth];
+    OpEvent& event = pending.event;
+    event.op = op;
+    event.in.clear();
+    for (const TensorRef* operand : in) event.in.push_back(*operand);
+    event.out = {};
+    event.moreOut.clear();
+    event.moreOut.reserve(in.size() + 1);  // so that addResult cannot fail
+    event.work = {};
+    event.time = {};
+    event.scope = here.scope;
+    observer->before(event);
+    ++here.depth;
+    pending.start = std::chrono::steady_clock::now();
+    return &pending;
 }
-void dropOp(PendingOp* pending) noexcept { delete pending; }
-ValueId endOp(PendingOp* raw, TensorRef out) {
-    const std::unique_ptr<PendingOp> pending(raw);
-    pending->event.time = std::chrono::steady_clock::now() - pending->start;
-    out.id = lastId.fetch_add(1, std::memory_order_relaxed) + 1;
-    pending->event.out = out;
-    if (observer) observer->onOp(pending->event);
+void dropOp(PendingOp*) noexcept { --place.depth; }
+ValueId addResult(PendingOp* pending, TensorRef out) {
+    out.id = nextId();
+    pending->event.moreOut.push_back(out);
     return out.id;
 }
-void nameValue(std::string_view name, const TensorRef& value) { observer->onName(name, value, scopePath()); }
-void pushScope(std::string_view name, long index) {
-    scopes.push_back(index < 0 ? std::string(name) : std::string(name) + " " + std::to_string(index));
+ValueId endOp(PendingOp* pending, TensorRef out, bool inPlace, Work work) {
+    OpEvent& event = pending->event;
+    event.time = std::chrono::steady_clock::now() - pending->start;
+    out.id = nextId();
+    event.out = out;
+    event.inPlace = inPlace;
+    event.work = work;
+    complete(event);
+    if (observer) observer->onOp(event);
+    --place.depth;
+    return out.id;
 }
-void popScope() noexcept { scopes.pop_back(); }
+void nameValue(std::string_view name, const TensorRef& value) { observer->onName(name, value, place.scope); }
+void pushScope(std::string_view name, long index) {
+    Place& here = place;
+    here.scope.reserve(here.scope.size() + name.size() + 24);
+    here.lengths.push_back(here.scope.size());
+    if (!here.scope.empty()) here.scope += '/';
+    here.scope += name;
+    if (index >= 0) here.scope.append(" ").append(std::to_string(index));
+    if (observer) observer->onScope(here.scope);
+}
+void popScope() noexcept {
+    Place& here = place;
+    here.scope.resize(here.lengths.back());
+    here.lengths.pop_back();
+    if (observer) observer->onScope(here.scope);
+}
 
 }  // namespace axial::detail
