@@ -7,11 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace axial::llm {
+#include "axial/llm/shown_name.h"
 
-// A name from a file as it may stand in a message: as it is if it is short and visible ASCII, else in quotes, at most
-// 80 bytes of it, control characters and what is not ASCII as \xNN.
-std::string shownName(std::string_view name);
+namespace axial::llm {
 
 // The little-endian number at an address.
 template <class Number>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 #include "axial/llm/hugging_face.h"
 #include "axial/llm/safetensors.h"
@@ -19,6 +20,7 @@ class ModelFile::Contents {
     virtual std::string formatName() const = 0;
     virtual const std::vector<StoredTensor>& tensors() const = 0;
     virtual const StoredTensor* findTensor(std::string_view name) const = 0;
+    virtual std::vector<std::string> unreadTensors() const = 0;
     virtual Hyperparameters hyperparameters() const = 0;
     virtual Vocabulary vocabulary(const std::optional<std::string>& preTokenizer) const = 0;
     virtual SamplerSettings advisedSampling(bool thinking) const = 0;
@@ -35,6 +37,7 @@ class Gguf final : public ModelFile::Contents {
     std::string formatName() const override { return "GGUF version " + std::to_string(file_.version()); }
     const std::vector<StoredTensor>& tensors() const override { return file_.tensors(); }
     const StoredTensor* findTensor(std::string_view name) const override { return file_.findTensor(name); }
+    std::vector<std::string> unreadTensors() const override { return {}; }
     Hyperparameters hyperparameters() const override { return readHyperparameters(file_); }
     Vocabulary vocabulary(const std::optional<std::string>& preTokenizer) const override {
         return vocabularyOf(file_, preTokenizer);
@@ -56,6 +59,8 @@ class Folder final : public ModelFile::Contents {
             if (config_.tiedHead && tensor.name == "output.weight") continue;  // a copy of the embedding, if anything
             tensors_.push_back(std::move(tensor));
         }
+        for (const auto& [name, dtype] : file_.unread()) unread_.emplace(ggufNameOf(name), dtype);
+        if (config_.tiedHead) unread_.erase("output.weight");
         std::ranges::sort(tensors_, {}, &StoredTensor::name);
         const auto twice = std::ranges::adjacent_find(tensors_, {}, &StoredTensor::name);
         if (twice != tensors_.end()) throw FileError(file_.path().string() + ": two tensors stand for " + twice->name);
@@ -69,7 +74,16 @@ class Folder final : public ModelFile::Contents {
     const std::vector<StoredTensor>& tensors() const override { return tensors_; }
     const StoredTensor* findTensor(std::string_view name) const override {
         const auto found = std::ranges::lower_bound(tensors_, name, {}, &StoredTensor::name);
-        return found == tensors_.end() || found->name != name ? nullptr : &*found;
+        if (found != tensors_.end() && found->name == name) return &*found;
+        const auto unread = unread_.find(name);
+        if (unread == unread_.end()) return nullptr;
+        throw UnsupportedError(file_.path().string() + ": tensor " + unread->first + " is stored as " + unread->second +
+                               ", which is not read; a weight must be F64, F32, F16 or BF16");
+    }
+    std::vector<std::string> unreadTensors() const override {
+        std::vector<std::string> names;
+        for (const auto& [name, dtype] : unread_) names.push_back(name);
+        return names;
     }
     Hyperparameters hyperparameters() const override { return config_.hyperparameters; }
     Vocabulary vocabulary(const std::optional<std::string>& preTokenizer) const override {
@@ -88,6 +102,7 @@ class Folder final : public ModelFile::Contents {
     HuggingFaceConfig config_;
     Safetensors file_;
     std::vector<StoredTensor> tensors_;
+    std::map<std::string, std::string, std::less<>> unread_;  // and their dtypes
 };
 
 }  // namespace
@@ -122,6 +137,7 @@ std::uint64_t ModelFile::fileBytes() const { return contents_->fileBytes(); }
 std::string ModelFile::formatName() const { return contents_->formatName(); }
 const std::vector<StoredTensor>& ModelFile::tensors() const& { return contents_->tensors(); }
 const StoredTensor* ModelFile::findTensor(std::string_view name) const { return contents_->findTensor(name); }
+std::vector<std::string> ModelFile::unreadTensors() const { return contents_->unreadTensors(); }
 Hyperparameters ModelFile::hyperparameters() const { return contents_->hyperparameters(); }
 Vocabulary ModelFile::vocabulary(const std::optional<std::string>& preTokenizer) const {
     return contents_->vocabulary(preTokenizer);

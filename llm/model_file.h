@@ -29,7 +29,10 @@ class ModelFile {
     // Named as in GGUF (blk.3.attn_q.weight), whatever the file calls them.
     const std::vector<StoredTensor>& tensors() const&;
     void tensors() && = delete;
+    // nullptr if there is none. UnsupportedError for one in a number format that is not read.
     const StoredTensor* findTensor(std::string_view name) const;
+    // The tensors in number formats that are not read.
+    std::vector<std::string> unreadTensors() const;
 
     // hyperparameters.vocabulary is 0: it is the extent of the embedding. Throws FileError or UnsupportedError.
     Hyperparameters hyperparameters() const;

@@ -14,6 +14,8 @@ namespace axial::llm {
 // there is one, chooses what stays in the value, as nlohmann's parser callback does.
 template <class Json, class Fail, class Keep>
 Json parsedJson(std::string_view text, int deepest, const Fail& fail, Keep&& keep) {
+    // nlohmann takes a NUL for the end of the text; JSON has none outside of its escapes.
+    if (const std::size_t nul = text.find('\0'); nul != text.npos) fail("not JSON at byte " + std::to_string(nul + 1));
     try {
         return Json::parse(text.begin(), text.end(),
                            [&](int depth, nlohmann::detail::parse_event_t event, Json& value) {

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "axial/llm/parsed_json-inl.h"
-#include "axial/llm/unicode.h"
+#include "axial/llm/shown_name.h"
 #include "axial/tensor/error.h"
 #include "axial/tensor/mapped_file.h"
 
@@ -16,6 +17,7 @@ struct Safetensors::Contents {
     std::filesystem::path path;
     std::uint64_t fileBytes = 0;
     std::vector<StoredTensor> tensors;
+    std::vector<Unread> unread;
 };
 
 namespace {
@@ -23,16 +25,34 @@ namespace {
 using Json = nlohmann::json;
 using Event = nlohmann::detail::parse_event_t;
 
-constexpr std::size_t lengthBytes = 8, mostHeader = 100'000'000, mostTensors = std::size_t{1} << 17, mostAxes = 8;
+constexpr std::size_t lengthBytes = 8, mostHeader = 100'000'000, mostTensors = std::size_t{1} << 17, mostAxes = 8,
+                      mostValues = 64;
 
 struct Dtype {
     std::string_view name;
-    Format format;
+    unsigned bits;
+    std::optional<Format> format;  // none: it is not read
 };
-constexpr Dtype dtypes[] = {{"F64", Format::f64}, {"F32", Format::f32}, {"F16", Format::f16}, {"BF16", Format::bf16},
-                            {"I64", Format::i64}, {"I32", Format::i32}, {"I16", Format::i16}, {"I8", Format::i8}};
+constexpr Dtype dtypes[] = {
+    {"F64", 64, Format::f64}, {"F32", 32, Format::f32},
+    {"F16", 16, Format::f16}, {"BF16", 16, Format::bf16},
+    {"I64", 64, Format::i64}, {"I32", 32, Format::i32},
+    {"I16", 16, Format::i16}, {"I8", 8, Format::i8},
+    {"U64", 64, {}},          {"U32", 32, {}},
+    {"U16", 16, {}},          {"U8", 8, {}},
+    {"BOOL", 8, {}},          {"C64", 64, {}},
+    {"F8_E4M3", 8, {}},       {"F8_E5M2", 8, {}},
+    {"F8_E8M0", 8, {}},       {"F8_E4M3FNUZ", 8, {}},
+    {"F8_E5M2FNUZ", 8, {}},   {"F6_E2M3", 6, {}},
+    {"F6_E3M2", 6, {}},       {"F4", 4, {}},
+};
 
-std::string shown(std::string_view name) { return replaceInvalidUtf8(name.substr(0, 80)); }
+constexpr std::string_view metadata = "__metadata__";
+
+struct Tensors {
+    std::vector<StoredTensor> read;
+    std::vector<Safetensors::Unread> unread;
+};
 
 // Reads one file's header.
 class Header {
@@ -60,33 +80,48 @@ class Header {
         checkData();
     }
 
-    std::vector<StoredTensor> tensors() && { return std::move(tensors_); }
+    Tensors tensors() && { return std::move(tensors_); }
 
   private:
     struct Place {
         std::uint64_t begin, end;
-        std::size_t tensor;
+        std::string tensor;
     };
 
     [[noreturn]] void fail(const std::string& text) const { throw FileError(path_.string() + ": " + text); }
     [[noreturn]] void fail(std::string_view tensor, const std::string& text) const {
-        fail("tensor " + shown(tensor) + ": " + text);
+        fail("tensor " + shownName(tensor) + ": " + text);
     }
 
-    // Each tensor's entry is taken when it is read, and not kept.
+    // Each entry is taken when it has been read, and not kept.
     bool keep(int depth, Event event, const Json& value) {
         if (event == Event::key && depth == 1) {
             name_ = value.get_ref<const std::string&>();
             if (!names_.insert(name_).second) fail(name_, "the header has it twice");
             fields_.clear();
-        } else if (event == Event::key && depth == 2 && name_ != "__metadata__") {
+            values_ = 0;
+        } else if (event == Event::key && depth == 2) {
             if (!fields_.insert(value.get_ref<const std::string&>()).second)
-                fail(name_, "its entry has the key " + shown(value.get_ref<const std::string&>()) + " twice");
+                fail(name_, "its entry has the key " + shownName(value.get_ref<const std::string&>()) + " twice");
         } else if (depth == 1 && event != Event::object_start && event != Event::array_start) {
-            if (name_ != "__metadata__") take(value);
+            if (name_ != metadata)
+                take(value);
+            else if (!value.is_object() && !value.is_null())
+                fail(name_, "it is no JSON object of texts");
             return false;
+        } else if (name_ == metadata && depth == 2) {
+            if (event != Event::value || !value.is_string()) fail(name_, "a value of it is no text");
+            count(mostTensors);
+            return false;
+        } else if (depth > 1 && event != Event::key && event != Event::object_end && event != Event::array_end) {
+            count(mostValues);
         }
         return true;
+    }
+
+    // One more value in the entry.
+    void count(std::size_t most) {
+        if (++values_ > most) fail(name_, "its entry has more than " + std::to_string(most) + " values");
     }
 
     std::uint64_t whole(const Json& value, const char* what) const {
@@ -97,7 +132,7 @@ class Header {
 
     void take(const Json& entry) {
         if (!entry.is_object()) fail(name_, "its entry is not a JSON object");
-        if (tensors_.size() == mostTensors)
+        if (places_.size() == mostTensors)
             fail("more than " + std::to_string(mostTensors) + " tensors, which is the most that is read");
         const auto member = [&](const char* key) -> const Json& {
             const auto found = entry.find(key);
@@ -107,21 +142,22 @@ class Header {
         const Json &dtype = member("dtype"), &shape = member("shape"), &offsets = member("data_offsets");
         if (!dtype.is_string() || !shape.is_array() || !offsets.is_array() || offsets.size() != 2)
             fail(name_, "dtype must be a text, shape a list and data_offsets a list of two numbers");
-        StoredTensor tensor;
-        tensor.name = name_;
         const auto* known = std::ranges::find(dtypes, dtype.get_ref<const std::string&>(), &Dtype::name);
         if (known == std::end(dtypes))
-            throw UnsupportedError(path_.string() + ": tensor " + shown(name_) + " is stored as " +
-                                   shown(dtype.get_ref<const std::string&>()) +
-                                   "; F64, F32, F16, BF16, I64, I32, I16 and I8 are read");
-        tensor.format = known->format;
+            throw UnsupportedError(path_.string() + ": tensor " + shownName(name_) + " is stored as " +
+                                   shownName(dtype.get_ref<const std::string&>()) +
+                                   ", which is no dtype of safetensors; F64, F32, F16, BF16, I64, I32, I16 and I8 are "
+                                   "read");
         if (shape.size() > mostAxes)
             fail(name_, "it has " + std::to_string(shape.size()) + " axes, more than " + std::to_string(mostAxes));
-        std::uint64_t bytes = static_cast<std::uint64_t>(infoOf(tensor.format).blockBytes);
+        std::vector<std::size_t> extents;
+        std::uint64_t bits = known->bits;
         for (const Json& extent : shape) {
-            tensor.extent.push_back(whole(extent, "shape"));
-            if (__builtin_mul_overflow(bytes, tensor.extent.back(), &bytes)) fail(name_, "its shape overflows");
+            extents.push_back(whole(extent, "shape"));
+            if (__builtin_mul_overflow(bits, extents.back(), &bits)) fail(name_, "its shape overflows");
         }
+        if (bits % 8 != 0) fail(name_, "its shape takes " + std::to_string(bits) + " bits, which are no whole bytes");
+        const std::uint64_t bytes = bits / 8;
         const std::uint64_t begin = whole(offsets[0], "data_offsets"), end = whole(offsets[1], "data_offsets");
         if (begin > end || end > data_.size())
             fail(name_, "its data_offsets are " + std::to_string(begin) + " and " + std::to_string(end) +
@@ -130,11 +166,11 @@ class Header {
             fail(name_, "its shape takes " + std::to_string(bytes) + " bytes, but its data_offsets " +
                             std::to_string(begin) + " and " + std::to_string(end) + " are " +
                             std::to_string(end - begin) + " apart");
-        tensor.data = data_.data() + begin;
-        tensor.bytes = bytes;
-        tensor.mapping = owner_;
-        places_.push_back({begin, end, tensors_.size()});
-        tensors_.push_back(std::move(tensor));
+        places_.push_back({begin, end, name_});
+        if (known->format)
+            tensors_.read.push_back({name_, *known->format, std::move(extents), data_.data() + begin, bytes, owner_});
+        else
+            tensors_.unread.push_back({name_, std::string(known->name)});
     }
 
     // The data follow each other without overlaps and gaps, and fill the file.
@@ -143,15 +179,14 @@ class Header {
         std::uint64_t at = 0;
         for (const Place& p : places_) {
             if (p.begin != at)
-                fail(tensors_[p.tensor].name, "its data begin at " + std::to_string(p.begin) +
-                                                  ", but those before end at " + std::to_string(at) +
-                                                  ": the data overlap or leave a gap");
+                fail(p.tensor, "its data begin at " + std::to_string(p.begin) + ", but those before end at " +
+                                   std::to_string(at) + ": the data overlap or leave a gap");
             at = p.end;
         }
         if (at != data_.size())
             fail("the tensors' data end at " + std::to_string(at) + ", but the file has " +
                  std::to_string(data_.size()) + " bytes of them");
-        for (StoredTensor& tensor : tensors_) align(tensor);
+        for (StoredTensor& tensor : tensors_.read) align(tensor);
     }
 
     // Writers pad the header so that numbers lie at multiples of their size, but the format does not ask for it:
@@ -168,18 +203,29 @@ class Header {
     std::shared_ptr<const void> owner_;
     std::span<const std::byte> data_;
     std::string name_;
-    std::set<std::string> names_, fields_;
-    std::vector<StoredTensor> tensors_;
+    std::set<std::string> names_, fields_;  // of the file; of the entry that is read
+    std::size_t values_ = 0;                // in that entry
+    Tensors tensors_;
     std::vector<Place> places_;
 };
 
-void sortByName(std::vector<StoredTensor>& tensors) { std::ranges::sort(tensors, {}, &StoredTensor::name); }
+template <class Named>
+void sortByName(std::vector<Named>& tensors) {
+    std::ranges::sort(tensors, {}, &Named::name);
+}
 
-std::vector<StoredTensor> tensorsOf(const std::filesystem::path& path, std::uint64_t& fileBytes) {
+// That of the name, or nullptr.
+template <class Named>
+const Named* among(const std::vector<Named>& sorted, std::string_view name) {
+    const auto found = std::ranges::lower_bound(sorted, name, {}, &Named::name);
+    return found == sorted.end() || found->name != name ? nullptr : &*found;
+}
+
+Tensors tensorsOf(const std::filesystem::path& path, std::uint64_t& fileBytes) {
     auto file = std::make_shared<const MappedFile>(path);
     fileBytes += file->bytes().size();
-    std::vector<StoredTensor> tensors = Header(path, file->bytes(), file).tensors();
-    for (StoredTensor& tensor : tensors)
+    Tensors tensors = Header(path, file->bytes(), file).tensors();
+    for (StoredTensor& tensor : tensors.read)
         if (tensor.mapping == file) tensor.origin = Origin::onDisk;  // else it is a copy
     return tensors;
 }
@@ -199,6 +245,7 @@ std::map<std::string, std::vector<std::string>> filesOf(const std::filesystem::p
     if (mapped.bytes().size() > mostHeader)
         fail("it has " + std::to_string(mapped.bytes().size()) + " bytes, more than " + std::to_string(mostHeader));
     std::map<std::string, std::vector<std::string>> files;
+    std::set<std::string> names;
     std::string name;
     bool inMap = false;
     std::size_t count = 0;
@@ -212,8 +259,9 @@ std::map<std::string, std::vector<std::string>> filesOf(const std::filesystem::p
             return true;
         }
         if (depth != 2 || event != Event::value || !value.is_string())
-            fail("weight_map: the file of tensor " + shown(name) + " is not a text");
+            fail("weight_map: the file of tensor " + shownName(name) + " is not a text");
         if (++count > mostTensors) fail("more than " + std::to_string(mostTensors) + " tensors");
+        if (!names.insert(name).second) fail("weight_map has tensor " + shownName(name) + " twice");
         files[value.get<std::string>()].push_back(name);
         return false;
     });
@@ -231,8 +279,11 @@ Safetensors Safetensors::parse(std::shared_ptr<const void> owner, std::span<cons
     auto contents = std::make_shared<Contents>();
     contents->path = path;
     contents->fileBytes = bytes.size();
-    contents->tensors = Header(contents->path, bytes, std::move(owner)).tensors();
-    sortByName(contents->tensors);
+    Tensors all = Header(contents->path, bytes, std::move(owner)).tensors();
+    sortByName(all.read);
+    sortByName(all.unread);
+    contents->tensors = std::move(all.read);
+    contents->unread = std::move(all.unread);
     return Safetensors(std::move(contents));
 }
 
@@ -246,41 +297,41 @@ Safetensors Safetensors::open(const std::filesystem::path& path) {
     auto contents = std::make_shared<Contents>();
     contents->path = path;
     if (path.extension() != ".json") {
-        contents->tensors = tensorsOf(path, contents->fileBytes);
+        Tensors all = tensorsOf(path, contents->fileBytes);
+        contents->tensors = std::move(all.read);
+        contents->unread = std::move(all.unread);
     } else {
         const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
         for (const auto& [name, wanted] : filesOf(path)) {
             const auto fail = [&, &file = name](const std::string& text) {
-                throw FileError(path.string() + ": weight_map names the file \"" + shown(file) + "\", " + text);
+                throw FileError(path.string() + ": weight_map names the file " + shownName(file) + ", " + text);
             };
             if (name.empty() || name == "." || name == ".." ||
                 name.find_first_of(std::string_view("/\\\0", 3)) != name.npos)
                 fail("which is not the plain name of a file in the same folder");
             if (!fs::is_regular_file(folder / name, unknown)) fail("which is not there; is the download complete?");
             if (!staysInside(folder, folder / name)) fail("which is a link that leaves the folder");
-            std::vector<StoredTensor> own = tensorsOf(folder / name, contents->fileBytes);
-            sortByName(own);
+            Tensors own = tensorsOf(folder / name, contents->fileBytes);
+            sortByName(own.read);
+            sortByName(own.unread);
             for (const std::string& tensor : wanted) {
-                const auto found = std::ranges::lower_bound(own, tensor, {}, &StoredTensor::name);
-                if (found == own.end() || found->name != tensor)
-                    fail("which does not hold the tensor " + shown(tensor) + " that it should");
-                contents->tensors.push_back(*found);
+                if (const StoredTensor* read = among(own.read, tensor))
+                    contents->tensors.push_back(*read);
+                else if (const Unread* other = among(own.unread, tensor))
+                    contents->unread.push_back(*other);
+                else
+                    fail("which does not hold the tensor " + shownName(tensor) + " that it should");
             }
         }
     }
     sortByName(contents->tensors);
-    const auto twice = std::ranges::adjacent_find(contents->tensors, {}, &StoredTensor::name);
-    if (twice != contents->tensors.end())
-        throw FileError(path.string() + ": weight_map has tensor " + shown(twice->name) + " twice");
+    sortByName(contents->unread);
     return Safetensors(std::move(contents));
 }
 
 const std::vector<StoredTensor>& Safetensors::tensors() const& { return contents_->tensors; }
-
-const StoredTensor* Safetensors::find(std::string_view name) const {
-    const auto found = std::ranges::lower_bound(contents_->tensors, name, {}, &StoredTensor::name);
-    return found == contents_->tensors.end() || found->name != name ? nullptr : &*found;
-}
+const std::vector<Safetensors::Unread>& Safetensors::unread() const& { return contents_->unread; }
+const StoredTensor* Safetensors::find(std::string_view name) const { return among(contents_->tensors, name); }
 
 const std::filesystem::path& Safetensors::path() const { return contents_->path; }
 std::uint64_t Safetensors::fileBytes() const { return contents_->fileBytes; }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,9 +21,9 @@ class Safetensors {
     // a folder with model.safetensors.index.json or else model.safetensors in it. With an index, exactly the files that
     // it names are read, each of them has to be there, in the same folder, and has to hold what the index says.
     // FileError for a file that cannot be read or contradicts itself (a header beyond the file, data that overlap,
-    // leave gaps or do not fit the shape, a name twice), naming the tensor and the offsets; UnsupportedError for a
-    // dtype other than F64, F32, F16, BF16, I64, I32, I16 and I8. Headers above 100 MB, as the specification has it,
-    // more than 2^17 tensors and more than 8 axes are refused.
+    // leave gaps or do not fit the shape, a name or a key twice, metadata that are not texts), naming the tensor and
+    // the offsets; UnsupportedError for a dtype that the specification does not know. Headers above 100 MB, as the
+    // specification has it, more than 2^17 tensors and more than 8 axes are refused.
     static Safetensors open(const std::filesystem::path& path);
     // The same for the bytes of one file, kept alive by `owner`. `path` is for messages.
     static Safetensors parse(std::shared_ptr<const void> owner, std::span<const std::byte> bytes,
@@ -31,6 +32,13 @@ class Safetensors {
     const std::vector<StoredTensor>& tensors() const&;  // in the order of their names
     void tensors() && = delete;
     const StoredTensor* find(std::string_view name) const;
+
+    // A tensor of a dtype that is checked but not read, such as U8 or F8_E4M3: no harm while nobody needs it.
+    struct Unread {
+        std::string name, dtype;
+    };
+    const std::vector<Unread>& unread() const&;  // in the order of their names
+    void unread() && = delete;
 
     const std::filesystem::path& path() const;  // as it was opened
     std::uint64_t fileBytes() const;            // of all files

@@ -25,6 +25,7 @@ std::vector<std::string> WeightSource::unused() const {
     std::vector<std::string> left;
     for (const StoredTensor& stored : file_.tensors())
         if (!used_.contains(stored.name)) left.push_back(stored.name);
+    for (std::string& name : file_.unreadTensors()) left.push_back(std::move(name));
     return left;
 }
 
