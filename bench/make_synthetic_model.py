@@ -12,7 +12,8 @@ import gguf
 import numpy as np
 
 SHAPES = {
-    "qwen3-0.6b": dict(arch="qwen3", embed=1024, ff=3072, layers=28, heads=16, kv_heads=8, channels=128),
+    "qwen3-0.6b": dict(arch="qwen3", embed=1024, ff=3072, layers=28, heads=16, kv_heads=8, channels=128, context=40960),
+    "qwen2.5-0.5b": dict(arch="qwen2", embed=896, ff=4864, layers=24, heads=14, kv_heads=2, channels=64, context=32768),
 }
 
 
@@ -30,7 +31,7 @@ def copy_tokenizer(writer, path):
 
 
 def tensors(shape, vocabulary):
-    """(name, extents outermost first, standard deviation; None: a norm's weight)."""
+    """(name, extents outermost first, standard deviation; None: a norm's weight). Vectors are no matrices."""
     embed, ff, channels = shape["embed"], shape["ff"], shape["channels"]
     q, kv = shape["heads"] * channels, shape["kv_heads"] * channels
     yield "token_embd.weight", (vocabulary, embed), 0.02
@@ -40,8 +41,13 @@ def tensors(shape, vocabulary):
         yield blk + "attn_q.weight", (q, embed), 0.02
         yield blk + "attn_k.weight", (kv, embed), 0.02
         yield blk + "attn_v.weight", (kv, embed), 0.02
-        yield blk + "attn_q_norm.weight", (channels,), None
-        yield blk + "attn_k_norm.weight", (channels,), None
+        if shape["arch"] == "qwen3":
+            yield blk + "attn_q_norm.weight", (channels,), None
+            yield blk + "attn_k_norm.weight", (channels,), None
+        else:
+            yield blk + "attn_q.bias", (q,), 0.5
+            yield blk + "attn_k.bias", (kv,), 0.5
+            yield blk + "attn_v.bias", (kv,), 0.05
         yield blk + "attn_output.weight", (embed, q), 0.01
         yield blk + "ffn_norm.weight", (embed,), None
         yield blk + "ffn_gate.weight", (ff, embed), 0.02
@@ -63,7 +69,7 @@ def main():
     kind = gguf.GGMLQuantizationType[args.type]
     writer = gguf.GGUFWriter(args.out, shape["arch"])
     writer.add_name(f"{args.shape}-random")
-    writer.add_context_length(40960)
+    writer.add_context_length(shape["context"])
     writer.add_embedding_length(shape["embed"])
     writer.add_block_count(shape["layers"])
     writer.add_feed_forward_length(shape["ff"])
@@ -78,10 +84,11 @@ def main():
 
     random = np.random.default_rng(args.seed)
     for name, extents, deviation in tensors(shape, vocabulary):
-        if deviation is None:
-            writer.add_tensor(name, 1 + 0.1 * random.standard_normal(extents, dtype=np.float32))
+        values = random.standard_normal(extents, dtype=np.float32)
+        values = 1 + 0.1 * values if deviation is None else deviation * values
+        if len(extents) == 1:  # norms and biases stay F32, of values that 16-bit formats have as well
+            writer.add_tensor(name, (values.view(np.uint32) & np.uint32(0xffff0000)).view(np.float32))
         else:
-            values = deviation * random.standard_normal(extents, dtype=np.float32)
             writer.add_tensor(name, gguf.quants.quantize(values, kind), raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "axial/llm/attention_probabilities.h"
 #include "axial/ops/structure.h"
 
 namespace axial::llm {
@@ -69,8 +70,12 @@ void NamedValues::guarded(F&& f) noexcept {
 }
 
 void NamedValues::onOp(const OpEvent& event) {
-    if (event.op == "store") return;  // the cache's copy of keys and values
-    guarded([&] { keep(event.scope, nameAfterWeight(event), false, event.out); });
+    if (event.inPlace) return;  // the cache's copy of keys and values, or rows on their way into a larger value
+    guarded([&] {
+        if (event.op == "groupedAttention") keep(event.scope, "attn_probs", true, attentionProbabilities(event).ref());
+        keep(event.scope, nameAfterWeight(event), false, event.out);
+        for (const TensorRef& out : event.moreOut) keep(event.scope, nameAfterWeight(event), false, out);
+    });
 }
 
 void NamedValues::onName(std::string_view name, const TensorRef& value, const std::string& scope) {

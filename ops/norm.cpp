@@ -2,6 +2,7 @@
 
 #include "axial/ops/norm_rope_kernels.h"
 #include "axial/ops/rows.h"
+#include "axial/ops/structure.h"
 #include "axial/ops/work.h"
 #include "axial/tensor/observe.h"
 
@@ -12,6 +13,11 @@ Owned rmsNormMul(Loan operand, const AxisMap& rows, const TensorRef& weightOpera
     const auto along = static_cast<std::size_t>(rows.from[rows.rank - 1]);
     const std::size_t n = operand.ref->extent[along];
     requireSame("rmsNormMul", operand.ref->axis[along], n, weightOperand.extent[0]);
+    if (detail::normsAreLeftOut) {
+        Owned out = copyAsFloat(*operand.ref);
+        call.done(out.ref);
+        return out;
+    }
     const AsFloat x(operand), weight(weightOperand, true);
     Owned out = mapRows(unlessShared(x.loan(), {&weight.ref()}), rows, [&](const TensorRef& to, const TensorRef& from) {
         forEachRow<2>(rows.rank - 1u, {&to, &from}, n, [&](const std::array<std::ptrdiff_t, 2>& at) {

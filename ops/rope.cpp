@@ -1,5 +1,6 @@
 #include "axial/ops/rope.h"
 
+#include "axial/ops/norm.h"
 #include "axial/ops/norm_rope_kernels.h"
 #include "axial/ops/rows.h"
 #include "axial/ops/work.h"
@@ -56,6 +57,7 @@ Owned rope(RopePairs kind, Loan operand, const AxisMap& rows, const TensorRef& t
 Owned rmsNormMulRopeHalf(Loan operand, const AxisMap& rows, const TensorRef& weightOperand, const TensorRef& table,
                          float eps) {
     constexpr std::string_view name = "rmsNormMulRopeHalf";
+    if (detail::normsAreLeftOut) return rope(RopePairs::half, operand, rows, table);
     OpCall call(name, {operand.ref, &weightOperand, &table});
     requireTable(name, *operand.ref, rows, table);
     const std::size_t n = operand.ref->extent[static_cast<std::size_t>(rows.from[rows.rank - 1u])];

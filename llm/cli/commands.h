@@ -14,6 +14,7 @@ int runRender(const Options&);
 int runTokenize(const Options&);
 int runDetokenize(const Options&);
 int runLogits(const Options&);
+int runTrace(const Options&);
 int runPerplexity(const Options&);
 int runBench(const Options&);
 int runOpBench(const Options&);

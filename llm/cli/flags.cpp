@@ -4,8 +4,8 @@ namespace axial::cli {
 namespace {
 
 constexpr double maxWhole = 9e15, maxSize = 1 << 24;
-constexpr unsigned replies = chat | generate, computes = replies | logits | perplexity,
-                   everywhere = 127 | render | perplexity;
+constexpr unsigned replies = chat | generate, computes = replies | logits | perplexity | trace,
+                   everywhere = 127 | render | perplexity | trace;
 constexpr std::string_view cacheTypes = "f32,f16,q8_0";
 
 constexpr Values from(double least, double most) { return {.least = least, .most = most}; }
@@ -51,13 +51,13 @@ const Flag flags[] = {
 
     {chat, "Text", "-p,--prompt", "TEXT", "the message: one turn with it, then exit; \"-\" reads it from stdin",
      &Options::prompt},
-    {generate | tokenize | perplexity, "Text", "-p,--prompt", "TEXT", "the text; \"-\" reads it from stdin",
+    {generate | tokenize | perplexity | trace, "Text", "-p,--prompt", "TEXT", "the text; \"-\" reads it from stdin",
      &Options::prompt},
     {detokenize, "Text", "-p,--prompt", "IDS", "token ids, separated by commas or spaces; \"-\" reads them from stdin",
      &Options::prompt},
-    {replies | tokenize | detokenize | perplexity, "Text", "-f,--file", "FILE", "the same from a file; \"-\" is stdin",
-     &Options::file},
-    {detokenize | logits, "Text", "--ids", "IDS", "token ids, separated by commas or spaces", &Options::ids},
+    {replies | tokenize | detokenize | perplexity | trace, "Text", "-f,--file", "FILE",
+     "the same from a file; \"-\" is stdin", &Options::file},
+    {detokenize | logits | trace, "Text", "--ids", "IDS", "token ids, separated by commas or spaces", &Options::ids},
     {chat, "Text", "-sys,--system-prompt", "TEXT", "the system message: what the model is to be and do",
      &Options::system},
     {chat, "Text", "-sysf,--system-prompt-file", "FILE", "the system message from a file", &Options::systemFile},
@@ -146,7 +146,20 @@ const Flag flags[] = {
      "of "
      "each counts",
      &Options::stride, from(0, maxSize)},
-    {info, "Output", "--tensors", "", "list every tensor with its format and extents", &Options::tensors},
+    {info, "Output", "--tensors", "", "list every tensor with its format, its axes and their extents",
+     &Options::tensors},
+    {info, "Output", "--statistics", "",
+     "and with minimum, maximum, mean and root mean square of its numbers, all of which are read",
+     &Options::statistics},
+    {trace, "Output", "--layer", "L", "the values of this layer alone; the first is 0", &Options::layer,
+     from(0, maxSize)},
+    {trace, "Output", "--first", "N", "how many first values of each are shown", &Options::firstValues,
+     from(0, maxSize)},
+    {trace, "Output", "--without-norm", "",
+     "an experiment: the size of the stream behind each layer as the model is, and with all norms left out",
+     &Options::withoutNorm},
+    {trace, "Output", "-o,--output", "FORMAT", "text, json, or a folder for <layer>/<name>.npy (default text)",
+     &Options::output},
     {info, "Output", "-o,--output", "FORMAT", "text or json (default text)", &Options::output, oneOf("text,json")},
     {tokenize, "Output", "-o,--output", "FORMAT", "ids, json or pieces (default ids)", &Options::output,
      oneOf("ids,json,pieces")},

@@ -24,6 +24,7 @@ enum : unsigned {
     opbench = 128,
     render = 256,
     perplexity = 512,
+    trace = 1024,
 };
 
 // Where a flag's value goes; a bool is a switch without a value, a vector takes the flag several times.

@@ -8,7 +8,9 @@
 #include "model_facts.h"
 #include "open_model.h"
 #include "reply_settings.h"
+#include "statistics_json-inl.h"
 #include "terminal.h"
+#include "trace_writer.h"
 
 namespace axial::cli {
 namespace {
@@ -58,6 +60,12 @@ std::vector<AxisRow> axesOf(const llm::Hyperparameters& h) {
             {llm::vocab.name, h.vocabulary, "tokens"}};
 }
 
+llm::ValueStatistics statisticsOf(const llm::StoredTensor& t) {
+    std::size_t count = 1;
+    for (const std::size_t extent : t.extent) count *= extent;
+    return llm::statisticsOf(t.format, t.data, count);
+}
+
 std::string tokenName(const llm::Vocabulary& vocabulary, llm::TokenId id) {
     return std::to_string(id) + " " + std::string(vocabulary.tokens.bytes(id));
 }
@@ -89,13 +97,16 @@ Json jsonOf(const llm::ModelFile& file, const ModelFacts& facts, const llm::Voca
         json["memory"]["cache_bytes"][formats.name()] = cacheBytes(h, context, formats);
     json["tokenizer"] = tokenizerJson(vocabulary);
     json["chat_template"] = vocabulary.chatTemplate ? Json(*vocabulary.chatTemplate) : Json();
-    if (options.tensors)
-        for (const llm::StoredTensor& t : file.tensors())
-            json["tensors"].push_back({{"name", t.name},
-                                       {"format", nameOf(t.format)},
-                                       {"extents", t.extent},
-                                       {"axes", llm::axesOfTensor(h, t.name)},
-                                       {"bytes", t.bytes}});
+    if (options.tensors || options.statistics)
+        for (const llm::StoredTensor& t : file.tensors()) {
+            Json tensor = {{"name", t.name},
+                           {"format", nameOf(t.format)},
+                           {"extents", t.extent},
+                           {"axes", llm::axesOfTensor(h, t.name)},
+                           {"bytes", t.bytes}};
+            if (options.statistics) tensor["statistics"] = statisticsJson(statisticsOf(t));
+            json["tensors"].push_back(std::move(tensor));
+        }
     return json;
 }
 
@@ -124,8 +135,8 @@ std::string number(double value) {
     return text;
 }
 
-void tensorLines(Lines& lines, const llm::ModelFile& file, const llm::Hyperparameters& h) {
-    lines.title("Tensors");
+void tensorLines(Lines& lines, const llm::ModelFile& file, const llm::Hyperparameters& h, bool statistics) {
+    lines.title("Tensors" + (statistics ? std::string(67, ' ') + statisticsHeads() : ""));
     for (const llm::StoredTensor& t : file.tensors()) {
         std::string extents;
         for (const std::size_t e : t.extent) extents += (extents.empty() ? "" : " x ") + std::to_string(e);
@@ -134,7 +145,13 @@ void tensorLines(Lines& lines, const llm::ModelFile& file, const llm::Hyperparam
         std::string format(nameOf(t.format));
         format.resize(std::max<std::size_t>(format.size(), 6), ' ');
         const std::string axes = llm::axesOfTensor(h, t.name);
-        lines.row(name, format + " " + (axes.empty() ? extents : "[" + axes + "]"));
+        std::string shape = format + " " + (axes.empty() ? extents : "[" + axes + "]");
+        if (statistics) {
+            const llm::ValueStatistics s = statisticsOf(t);
+            shape.resize(std::max<std::size_t>(shape.size(), 41), ' ');
+            shape += statisticsColumns(s) + faultsOf(s);
+        }
+        lines.row(name, shape);
     }
 }
 
@@ -182,7 +199,7 @@ std::string textOf(const llm::ModelFile& file, const ModelFacts& facts, const ll
     lines.row("sampling", described(file.advisedSampling(true)), "thinking");
     lines.row("", described(file.advisedSampling(false)), "not thinking");
 
-    if (options.tensors) tensorLines(lines, file, h);
+    if (options.tensors || options.statistics) tensorLines(lines, file, h, options.statistics);
     return lines.text();
 }
 

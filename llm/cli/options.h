@@ -44,7 +44,10 @@ struct Options {
 
     // Out.
     std::string output;
-    bool all = false, tensors = false;
+    bool all = false, tensors = false, statistics = false;
+    std::optional<std::int64_t> layer;
+    std::int64_t firstValues = 4;
+    bool withoutNorm = false;
     std::int64_t verifyCache = 0;
     bool quiet = false, verbose = false;
 

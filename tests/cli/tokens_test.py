@@ -3,28 +3,13 @@ import array
 import json
 import math
 import os
-import re
-import struct
 import tempfile
 import unittest
 
+import npy
 from command import axial, oracle
 
 TEXTS = ["", "Hello, world!\n", "  two  spaces \n\n", "caf\u00e9 \u4f60\u597d \U0001f600", "a\r\nb\tc\x00d", "x" * 3000]
-
-
-def numbers(path):
-    """The values and the shape of a .npy file."""
-    with open(path, "rb") as file:
-        data = file.read()
-    assert data[:8] == b"\x93NUMPY\x01\x00"
-    length, = struct.unpack("<H", data[8:10])
-    head = data[10:10 + length].decode()
-    shape = [int(n) for n in re.search(r"'shape': \(([^)]*)\)", head).group(1).split(",") if n.strip()]
-    kind = "f" if "'<f4'" in head else "d"
-    values = array.array(kind)
-    values.frombytes(data[10 + length:])
-    return values, shape
 
 
 class Tokens(unittest.TestCase):
@@ -75,7 +60,7 @@ class Logits(unittest.TestCase):
             name = os.path.join(folder, "logits.npy")
             result = axial("logits", *arguments, "-o", name)
             self.assertEqual((result.code, result.out, result.err), (0, b"", ""))
-            return numbers(name)
+            return npy.read(name)
 
     def test_last_and_all(self):
         every, shape = self.logits("--ids", "1,2,3", "--all")
@@ -93,7 +78,7 @@ class Logits(unittest.TestCase):
         with open(oracle("models", "ref", "sequences.json"), encoding="utf-8") as file:
             told = json.load(file)
         sequences = told["sequences"] if isinstance(told, dict) else told
-        want, shape = numbers(oracle("models", "ref", "tiny-qwen3-Q8_0.logits.npy"))
+        want, shape = npy.read(oracle("models", "ref", "tiny-qwen3-Q8_0.logits.npy"))
         first = len(sequences[0]) + len(sequences[1])
         ids = sequences[2]
         want = want[first * shape[1]:(first + len(ids)) * shape[1]]

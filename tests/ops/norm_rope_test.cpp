@@ -208,6 +208,26 @@ TEST_CASE("rmsNormMulRopeHalf: the two ops in one pass, bit for bit, on every in
     }
 }
 
+TEST_CASE("norms that are left out: x as it is, rotated where it is rotated, until the experiment is over") {
+    RopeParameters parameters;
+    parameters.channels = 16;
+    const RopeTable table = Rope(parameters).table(5, 3);
+    const auto x = randomTensor(9, seq(3), channel(16));
+    const auto w = randomTensor(10, channel(16));
+    const auto normed = rmsNormMul(x, w, 1e-6f);
+    const auto turned = rmsNormMulRopeHalf(x, w, table, 1e-6f);
+    {
+        const LeaveOutNorms experiment;
+        CHECK(sameBits(rmsNormMul(x, w, 1e-6f), copy(x)));
+        CHECK(sameBits(rmsNormMul(copy(x), w, 1e-6f), copy(x)));
+        CHECK(sameBits(rmsNormMulRopeHalf(x, w, table, 1e-6f), ropeHalf(x, table)));
+        CHECK(errorOf([&] { (void)rmsNormMul(x, zeros<float>(channel(15)), 1e-6f); }) ==
+              "rmsNormMul: axis channel is 16 on the left and 15 on the right");
+    }
+    CHECK(sameBits(rmsNormMul(x, w, 1e-6f), normed));
+    CHECK(sameBits(rmsNormMulRopeHalf(x, w, table, 1e-6f), turned));
+}
+
 TEST_CASE("rope: a table of a few positions has the rows of a table of many") {
     RopeParameters parameters;
     parameters.channels = 64;
