@@ -53,18 +53,24 @@ StreamSizes streamSizes(const Engine& engine, std::span<const llm::TokenId> toke
     return sizes;
 }
 
-// "rms, and how many times that of the row above" of both passes.
+// The rms in ten columns, and how many times that of the row above it is. Where the numbers have run out of float's
+// range nothing but NaN is left.
+std::string sizeAndGrowth(const StreamSizes& sizes, std::size_t i) {
+    const auto isLost = [&](std::size_t row) { return sizes[row].nans + sizes[row].infinite == sizes[row].count; };
+    const bool grows = i != 0 && !isLost(i) && !isLost(i - 1);
+    return (isLost(i) ? "       NaN" : shortNumber(sizes[i].rms, 10)) +
+           (grows ? " " + shortNumber(sizes[i].rms / sizes[i - 1].rms, 10) : std::string(11, ' '));
+}
+
 std::string normsAsText(const StreamSizes& with, const StreamSizes& without, std::optional<std::size_t> layer) {
     std::string text = "rms of the stream   with norms      times   without norms      times\n";
     for (std::size_t i = 0; i < with.size(); ++i) {
         if (layer && i != *layer + 1) continue;
-        const auto growth = [&](const StreamSizes& sizes) {
-            return i == 0 ? std::string(11, ' ') : " " + shortNumber(sizes[i].rms / sizes[i - 1].rms, 10);
-        };
         std::string label = i == 0 ? "embedding" : "behind layer " + std::to_string(i - 1);
         label.resize(std::max<std::size_t>(label.size(), 19), ' ');
-        text += label + " " + shortNumber(with[i].rms, 10) + growth(with) + " " + shortNumber(without[i].rms, 15) +
-                growth(without) + faultsOf(without[i]) + "\n";
+        text += label + " " + sizeAndGrowth(with, i) + "      " + sizeAndGrowth(without, i);
+        text.resize(text.find_last_not_of(' ') + 1);
+        text += faultsOf(without[i]) + "\n";
     }
     return text;
 }

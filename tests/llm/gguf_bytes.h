@@ -69,7 +69,7 @@ class GgufBytes {
         return *this;
     }
     // Dimensions in the file's order, the innermost first.
-    GgufBytes& tensor(std::string_view name, std::initializer_list<std::uint64_t> dimensions, std::uint32_t format,
+    GgufBytes& tensor(std::string_view name, const std::vector<std::uint64_t>& dimensions, std::uint32_t format,
                       std::uint64_t offset) {
         string(tensors_, name).number(tensors_, static_cast<std::uint32_t>(dimensions.size()));
         for (const std::uint64_t dimension : dimensions) number(tensors_, dimension);
