@@ -115,10 +115,10 @@ TEST_CASE("watching a pass by name changes no bit, and an error of who watches l
     const Logits want = model.forward(plain, t.tokens, LogitsOf::all);
     std::size_t values = 0;
     const auto half = std::span(t.tokens).first(3);
-    CHECK_THROWS_WITH(forwardNamed(model, watched, t.tokens,
-                                   [&](const NamedValue&) {
-                                       if (++values == 5) throw std::runtime_error("the disk is full");
-                                   }),
+    CHECK_THROWS_WITH((void)forwardNamed(model, watched, t.tokens,
+                                         [&](const NamedValue&) {
+                                             if (++values == 5) throw std::runtime_error("the disk is full");
+                                         }),
                       "the disk is full");
     CHECK(values == 5);
     CHECK(watched.length() == 0);
@@ -126,6 +126,6 @@ TEST_CASE("watching a pass by name changes no bit, and an error of who watches l
     const Logits got = forwardNamed(model, watched, std::span(t.tokens).subspan(3), [](const NamedValue&) {});
     CHECK(std::ranges::equal(got.values(), want.values().subspan(3 * want.extent(vocab))));
     const std::vector<TokenId> many(513, 1);
-    CHECK_THROWS_AS(forwardNamed(model, watched, many, [](const NamedValue&) {}), ValueError);
+    CHECK_THROWS_AS((void)forwardNamed(model, watched, many, [](const NamedValue&) {}), ValueError);
     CHECK(watched.length() == t.tokens.size());
 }
