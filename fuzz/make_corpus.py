@@ -103,7 +103,14 @@ def main():
     save("tool_calls", "bare", ("\x01\x08" + call % "parameters" + "; " + call % "parameters").encode())
     entries = {"a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "b": {"dtype": "BF16", "shape": [4], "data_offsets": [24, 32]}}
     header = json.dumps({"__metadata__": {"format": "pt"}, **entries}).encode()
+    other = {"m": {"dtype": "BOOL", "shape": [4], "data_offsets": [0, 4]}, "q": {"dtype": "F4", "shape": [2, 4], "data_offsets": [4, 8]}}
+    unread = json.dumps({**other, "none": {"dtype": "F32", "shape": [0], "data_offsets": [8, 8]}}).encode()
+    save("safetensors", "unread", struct.pack("<Q", len(unread)) + unread + bytes(range(8)))
     save("safetensors", "two", struct.pack("<Q", len(header)) + header + bytes(range(32)))
+    for name, descr, order, shape, data in (("f4", "<f4", False, "(2, 3)", bytes(range(24))), ("f8", "<f8", True, "(1, 3)", bytes(24)),
+                                            ("i1", "|i1", True, "(2, 2, 3)", bytes(range(12))), ("none", "<f2", False, "()", b"xy")):
+        header = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n".encode()
+        save("npy", name, b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data)
     for name, cache in (("f16", saved_cache(1, 1, 3, 256)), ("mixed", saved_cache(8, 0, 2, 2 * (34 + 128))),
                         ("long", saved_cache(1, 1, 250, 256)), ("empty", saved_cache(0, 0, 0, 0))):
         save("cache", "content-" + name, b"\x01" + cache)

@@ -25,6 +25,10 @@ std::span<const Command> allCommands() {
         {trace, "trace", "axial trace [-m MODEL] [-p TEXT | --ids IDS] [--layer L] [-o FORMAT or FOLDER]",
          "Show every value of a forward pass by name: its axes, the range and size of its numbers, the first of them.",
          runTrace},
+        {diff, "diff", "axial diff [-m MODEL] --reference PATH [-p TEXT | --ids IDS] [--layer L] [--tolerance X]",
+         "Compare every value of a forward pass with saved ones, and say which is the first that departs, and how far. "
+         "Exit code 0: all agree; 1: one does not.",
+         runDiff},
         {perplexity, "perplexity", "axial perplexity [-m MODEL] -f FILE [-c N]",
          "Measure how well a model predicts a text: negative log likelihood and perplexity, in llama.cpp's windows.",
          runPerplexity},

@@ -16,6 +16,7 @@ int runDetokenize(const Options&);
 int runLogits(const Options&);
 int runTrace(const Options&);
 int runPerplexity(const Options&);
+int runDiff(const Options&);
 int runBench(const Options&);
 int runOpBench(const Options&);
 

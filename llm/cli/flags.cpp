@@ -5,7 +5,7 @@ namespace {
 
 constexpr double maxWhole = 9e15, maxSize = 1 << 24;
 constexpr unsigned replies = chat | generate, computes = replies | logits | perplexity | trace,
-                   everywhere = 127 | render | perplexity | trace;
+                   everywhere = 127 | render | perplexity | trace | diff;
 constexpr std::string_view cacheTypes = "f32,f16,q8_0";
 
 constexpr Values from(double least, double most) { return {.least = least, .most = most}; }
@@ -40,7 +40,9 @@ const Flag flags[] = {
      "what activations are rounded to before they meet quantised weights: int8 is fastest, float32 exact, int16 nearly "
      "both",
      &Options::activations, oneOf("int8,int16,float32")},
-    {computes, "Model", "-t,--threads", "N", "threads; 0: one for each core that this process may use",
+    {diff, "Model", "--activations", "ARITHMETIC", "what activations are rounded to before they meet quantised weights",
+     &Options::exactActivations, oneOf("int8,int16,float32")},
+    {computes | diff, "Model", "-t,--threads", "N", "threads; 0: one for each core that this process may use",
      &Options::threads, from(0, 256)},
     {computes, "Model", "-tb,--threads-batch", "N", "threads while the prompt is read; 0: as many as -t says",
      &Options::threadsBatch, from(0, 256)},
@@ -51,13 +53,14 @@ const Flag flags[] = {
 
     {chat, "Text", "-p,--prompt", "TEXT", "the message: one turn with it, then exit; \"-\" reads it from stdin",
      &Options::prompt},
-    {generate | tokenize | perplexity | trace, "Text", "-p,--prompt", "TEXT", "the text; \"-\" reads it from stdin",
-     &Options::prompt},
+    {generate | tokenize | perplexity | trace | diff, "Text", "-p,--prompt", "TEXT",
+     "the text; \"-\" reads it from stdin", &Options::prompt},
     {detokenize, "Text", "-p,--prompt", "IDS", "token ids, separated by commas or spaces; \"-\" reads them from stdin",
      &Options::prompt},
-    {replies | tokenize | detokenize | perplexity | trace, "Text", "-f,--file", "FILE",
+    {replies | tokenize | detokenize | perplexity | trace | diff, "Text", "-f,--file", "FILE",
      "the same from a file; \"-\" is stdin", &Options::file},
-    {detokenize | logits | trace, "Text", "--ids", "IDS", "token ids, separated by commas or spaces", &Options::ids},
+    {detokenize | logits | trace | diff, "Text", "--ids", "IDS", "token ids, separated by commas or spaces",
+     &Options::ids},
     {chat, "Text", "-sys,--system-prompt", "TEXT", "the system message: what the model is to be and do",
      &Options::system},
     {chat, "Text", "-sysf,--system-prompt-file", "FILE", "the system message from a file", &Options::systemFile},
@@ -160,6 +163,18 @@ const Flag flags[] = {
      &Options::withoutNorm},
     {trace, "Output", "-o,--output", "FORMAT", "text, json, or a folder for <layer>/<name>.npy (default text)",
      &Options::output},
+    {diff, "Text", "--reference", "PATH",
+     "what to compare with: a folder of .npy files, or a .safetensors file with a tensor for each value. Names are "
+     "those of axial trace (3/attn_norm, logits) or of modules in transformers (model.layers.3.input_layernorm). Its "
+     "tokens are taken, if it has them and no others are given",
+     &Options::reference},
+    {diff, "Text", "--layer", "L", "only this layer, whose values names without a layer are; the first is 0",
+     &Options::layer, from(0, maxSize)},
+    {diff, "Output", "--tolerance", "X",
+     "how far a number may be from the reference's, as a part of the largest number of that value "
+     "(default 1e-4)",
+     &Options::tolerance, from(0, 1)},
+    {diff, "Output", "-o,--output", "FORMAT", "text or json (default text)", &Options::output, oneOf("text,json")},
     {info, "Output", "-o,--output", "FORMAT", "text or json (default text)", &Options::output, oneOf("text,json")},
     {tokenize, "Output", "-o,--output", "FORMAT", "ids, json or pieces (default ids)", &Options::output,
      oneOf("ids,json,pieces")},

@@ -25,6 +25,7 @@ enum : unsigned {
     render = 256,
     perplexity = 512,
     trace = 1024,
+    diff = 8192,
 };
 
 // Where a flag's value goes; a bool is a switch without a value, a vector takes the flag several times.

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "axial/tensor/error.h"
+#include "axial/llm/tokenizer.h"
 #include "flags.h"
 #include "terminal.h"
 
@@ -65,6 +66,20 @@ std::vector<llm::TokenId> idsIn(const std::string& text) {
         ids.push_back(static_cast<llm::TokenId>(*id));
         rest.remove_prefix(word.size());
     }
+}
+
+std::vector<llm::TokenId> tokensIn(const Options& options, const llm::Tokenizer& tokenizer) {
+    if (options.ids) {
+        if (options.prompt || options.file) throw UsageError("there are both a text and --ids; give one of them");
+        std::vector<llm::TokenId> tokens = idsIn(*options.ids);
+        if (tokens.empty()) throw UsageError("--ids is empty; at least one token is needed");
+        return tokens;
+    }
+    std::vector<llm::TokenId> tokens = tokenizer.encode(inputText(options));
+    if (const auto bos = tokenizer.vocabulary().bos; tokenizer.vocabulary().addsBos && bos)
+        tokens.insert(tokens.begin(), *bos);
+    if (tokens.empty()) throw UsageError("the text is empty; at least one token is needed");
+    return tokens;
 }
 
 }  // namespace axial::cli

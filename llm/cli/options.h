@@ -51,6 +51,10 @@ struct Options {
     std::int64_t verifyCache = 0;
     bool quiet = false, verbose = false;
 
+    // Diff.
+    std::string reference, exactActivations = "float32";
+    std::optional<double> tolerance;
+
     // Perplexity.
     std::int64_t window = 512, stride = 0;
 

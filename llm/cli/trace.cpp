@@ -13,18 +13,7 @@ namespace axial::cli {
 namespace {
 
 std::vector<llm::TokenId> tokensOf(const Options& options, const llm::Tokenizer& tokenizer) {
-    if (options.ids && (options.prompt || options.file))
-        throw UsageError("there are both a text and --ids; give one of them");
-    std::vector<llm::TokenId> tokens;
-    if (options.ids) {
-        tokens = idsIn(*options.ids);
-        if (tokens.empty()) throw UsageError("--ids is empty; at least one token is needed");
-    } else {
-        tokens = tokenizer.encode(inputText(options));
-        if (const auto bos = tokenizer.vocabulary().bos; tokenizer.vocabulary().addsBos && bos)
-            tokens.insert(tokens.begin(), *bos);
-        if (tokens.empty()) throw UsageError("the text is empty; at least one token is needed");
-    }
+    std::vector<llm::TokenId> tokens = tokensIn(options, tokenizer);
     if (tokens.size() > llm::stepPositions)
         throw UsageError("the text has " + std::to_string(tokens.size()) + " tokens, and a trace takes at most " +
                          std::to_string(llm::stepPositions) + "; give a shorter one");
