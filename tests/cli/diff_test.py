@@ -41,7 +41,7 @@ class Diff(unittest.TestCase):
         result = json.loads(self.compare(0, "--reference", VALUES, "-o", "json").text)
         self.assertIsNone(result["first_departure"])
         compared = {value["value"] for value in result["values"]}
-        for name in ("attn_norm", "attn_q", "q", "k", "v", "attn_heads", "attn_out", "ffn_norm", "ffn_out", "layer_out"):
+        for name in ("attn_norm", "attn_q", "q", "k", "v", "attn_probs", "attn_heads", "attn_out", "ffn_norm", "ffn_out", "layer_out"):
             self.assertIn("1/" + name, compared)
         self.assertIn("logits", compared)
         for value in result["values"]:
@@ -65,14 +65,24 @@ class Diff(unittest.TestCase):
         self.assertNotIn("0/attn_norm   ", run.text)
         self.assertIn("1/attn_norm", run.text)
 
+    def test_what_trace_saved_is_the_same_to_the_bit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            exact = ["--activations", "float32", "-ctk", "f32", "-ctv", "f32"]
+            saved = axial("trace", "-p", "What is an axis?", "-o", folder, *exact)
+            self.assertEqual(saved.code, 0, saved.err)
+            run = self.compare(0, "--reference", folder, "--tolerance", "0")  # the tokens are tokens.npy
+            self.assertRegex(run.text, r"^all \d+ values agree; the farthest is tokens, 0 of its largest away\n")
+            self.assertNotIn("values without a reference", run.text)
+            self.assertNotIn("no value of this run", run.text)
+
     def test_reference_traces(self):
         for model in ("tiny-qwen3", "tiny-qwen2", "tiny-llama"):
             with self.subTest(model=model):
                 folder = oracle("models", "ref", "trace", model + "-F32")
                 file = oracle("models", model + "-F32.gguf")
                 run = self.compare(0, "-m", file, "--reference", folder, "--layer", "1", "--ids", IDS, "--tolerance", "1e-5")
-                for name in ("layer_in", "attn_norm", "q", "k", "v", "attn_heads", "attn_out", "attn_residual", "ffn_norm",
-                             "ffn_out", "layer_out"):
+                for name in ("layer_in", "attn_norm", "q", "k", "v", "attn_probs", "attn_heads", "attn_out", "attn_residual",
+                             "ffn_norm", "ffn_out", "layer_out"):
                     self.assertIn("1/" + name + " ", run.text)
 
     def test_a_changed_reference_is_found(self):
