@@ -41,7 +41,7 @@ class Batch {
         }
         if (!turn.over() && !conversation.owns(turn))
             throw ValueError("batch: the turn is not of this conversation; give what its begin() returned");
-        members_.push_back({&conversation, std::move(turn), {}, false});
+        members_.push_back({&conversation, std::move(turn), {}, false, false});
     }
 
     // Takes the conversation out, and returns its reply: up to here and cancelled, if it is not over. Throws what its
@@ -62,6 +62,16 @@ class Batch {
             throw;
         }
         return std::move(member.turn.reply());
+    }
+
+    // Leaves the conversation out of the steps, or takes it back in. Throws ValueError if it is not in the batch.
+    void pause(const Conversation<M>& conversation, bool paused = true) {
+        for (Member& member : members_)
+            if (member.conversation == &conversation) {
+                member.paused = paused;
+                return;
+            }
+        throw ValueError("batch: the conversation is not in it");
     }
 
     // How many conversations are in it, and how many of them are not over.
@@ -101,7 +111,7 @@ class Batch {
         Conversation<M>* conversation;
         Turn turn;
         std::exception_ptr error;
-        bool told;
+        bool told, paused;
         bool over() const { return error || turn.over(); }
     };
     struct Share {
@@ -116,7 +126,7 @@ class Batch {
         std::size_t behind = next_;
         for (std::size_t i = 0; i < members_.size() && shares.size() < rows_; ++i) {
             behind = (next_ + i) % members_.size();
-            if (Member& member = members_[behind]; !member.over())
+            if (Member& member = members_[behind]; !member.over() && !member.paused)
                 shares.push_back({&member, member.turn.pending(rows_).size()});
         }
         std::stable_sort(shares.begin(), shares.end(),

@@ -156,6 +156,8 @@ void checkSchema(std::string_view schema) {
 }
 }  // namespace
 
+bool hasGrammars() { return true; }
+
 std::unique_ptr<LogitProcessor> makeGrammar(std::shared_ptr<const Tokenizer> tokenizer, GrammarKind kind,
                                             std::string_view text) {
     struct Name {

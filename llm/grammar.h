@@ -15,6 +15,9 @@ enum class GrammarKind {
     lark,        // a context-free grammar in the syntax of Lark, from its rule "start" on
 };
 
+// Whether axial was built with its Rust component, without which there are none.
+bool hasGrammars();
+
 // A processor that forbids every token after which the reply could no longer become a text of the grammar (by the crate
 // llguidance). A token that ends a reply is allowed where the text is complete, and nothing else where it cannot go on.
 // Markers (<|im_end|>, <think>) are no text: a grammar's text that spells one is written in other tokens. Where only

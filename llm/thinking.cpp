@@ -10,6 +10,14 @@ constexpr std::string_view open = "<think>", close = "</think>", space = " \t\r\
 
 }  // namespace
 
+bool opensThoughts(std::span<const TextPart> prompt) {
+    std::string end;
+    for (auto part = prompt.rbegin(); part != prompt.rend() && end.size() < 2 * open.size(); ++part)
+        end.insert(0, part->text);
+    end.resize(end.find_last_not_of(space) + 1);
+    return end.ends_with(open);
+}
+
 ThinkingSplitter::Parts ThinkingSplitter::push(std::string_view piece) {
     held_ += piece;
     Parts parts;

@@ -1,9 +1,15 @@
 // Separates a reasoning model's thoughts, <think> ... </think> before the answer, from the answer.
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "axial/llm/tokenizer.h"
+
 namespace axial::llm {
+
+// Whether a prompt has written <think> for the model, so that the reply begins with thoughts.
+bool opensThoughts(std::span<const TextPart> prompt);
 
 class ThinkingSplitter {
   public:
@@ -19,6 +25,8 @@ class ThinkingSplitter {
     Parts push(std::string_view piece);
     // The reply is over: what was held back.
     Parts finish();
+    // Whether there is text that was held back.
+    bool holdsBack() const { return !held_.empty(); }
     // Whether the next text belongs to the thoughts.
     bool inThoughts() const { return place_ == Place::thoughtsStart || place_ == Place::thoughts; }
 

@@ -2,6 +2,7 @@
 
 #include "axial/llm/cache_file.h"
 #include "axial/llm/stream_decoder.h"
+#include "axial/llm/thinking.h"
 #include "flags.h"
 #include "interrupt.h"
 #include "model_facts.h"
@@ -14,14 +15,6 @@ namespace {
 Thoughts thoughtsIn(const Options& options) {
     if (!stdoutIsTerminal()) return options.showThinking ? Thoughts::asText : Thoughts::hidden;
     return options.hideThinking ? Thoughts::hidden : Thoughts::dimmed;
-}
-
-// Whether the template has written <think> for the model.
-bool opensThoughts(const std::vector<llm::TextPart>& prompt) {
-    std::string end;
-    for (auto part = prompt.rbegin(); part != prompt.rend() && end.size() < 16; ++part) end.insert(0, part->text);
-    end.resize(end.find_last_not_of(" \n") + 1);
-    return end.ends_with("<think>");
 }
 
 }  // namespace
@@ -49,7 +42,7 @@ llm::Sampler ChatSession::makeSampler() const {
 ThoughtsBefore ChatSession::thoughtsBefore() const {
     if (options_.noThink && template_.canSkipThinking()) return ThoughtsBefore::none;
     const std::vector<llm::Message> question{{"user", "?", {}, {}}};
-    if (opensThoughts(template_.render(question, {.thinking = !options_.noThink}))) return ThoughtsBefore::begun;
+    if (llm::opensThoughts(template_.render(question, {.thinking = !options_.noThink}))) return ThoughtsBefore::begun;
     const bool marked = loaded_.tokenizer->vocabulary().marker("<think>").has_value();
     return template_.thinks() && marked ? ThoughtsBefore::first : ThoughtsBefore::none;
 }
@@ -133,7 +126,7 @@ llm::Reply ChatSession::answer() {
         note(std::to_string(prompt.size()) + " tokens of prompt, " + described(sampler_.settings()) + ", seed " +
              std::to_string(sampler_.seed()) + "\n");
 
-    ReplyPrinter printer(thoughtsIn(options_), opensThoughts(parts));
+    ReplyPrinter printer(thoughtsIn(options_), llm::opensThoughts(parts));
     std::string text;
     const Interruptible interruptible;
     const llm::Reply reply = conversation_.reply(prompt, sampler_, llm::StreamDecoder(*loaded_.tokenizer), replyOptions,

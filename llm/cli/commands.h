@@ -9,6 +9,7 @@ namespace axial::cli {
 
 int runChat(const Options&);
 int runGenerate(const Options&);
+int runServe(const Options&);
 int runInfo(const Options&);
 int runRender(const Options&);
 int runTokenize(const Options&);

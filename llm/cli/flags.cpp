@@ -4,8 +4,8 @@ namespace axial::cli {
 namespace {
 
 constexpr double maxWhole = 9e15, maxSize = 1 << 24;
-constexpr unsigned replies = chat | generate, computes = replies | logits | perplexity | trace,
-                   everywhere = 127 | render | perplexity | trace | diff;
+constexpr unsigned replies = chat | generate, computes = replies | logits | perplexity | trace | serve,
+                   everywhere = 127 | render | perplexity | trace | diff | serve;
 constexpr std::string_view cacheTypes = "f32,f16,q8_0";
 
 constexpr Values from(double least, double most) { return {.least = least, .most = most}; }
@@ -23,7 +23,7 @@ const Flag flags[] = {
     {everywhere & ~bench, "Model", "--pre-tokenizer", "NAME",
      "cut text by these rules instead of those that the file names (qwen2, llama-bpe, gpt-2, ...)",
      &Options::preTokenizer},
-    {replies | info, "Model", "-c,--ctx-size", "N",
+    {replies | info | serve, "Model", "-c,--ctx-size", "N",
      "how many tokens prompt and reply may have together; 0: as many as the model was trained for",
      &Options::contextSize, from(0, maxSize)},
     {perplexity, "Model", "-c,--ctx-size", "N", "tokens of a window, each of which is read from an empty context",
@@ -48,6 +48,9 @@ const Flag flags[] = {
      &Options::threadsBatch, from(0, 256)},
     {replies, "Model", "-b,--batch-size", "N", "most prompt tokens between two looks at Ctrl-C", &Options::batch,
      from(1, maxSize)},
+    {serve, "Model", "-ub,--ubatch-size", "N",
+     "most tokens computed at once, of all requests: cancelling one takes a step", &Options::serveStep,
+     from(1, maxSize)},
     {replies | perplexity, "Model", "-ub,--ubatch-size", "N", "most prompt tokens computed at once", &Options::ubatch,
      from(1, maxSize)},
 
@@ -67,7 +70,7 @@ const Flag flags[] = {
     {render, "Text", "-f,--file", "FILE",
      "the conversation as JSON, {\"messages\": [...], \"tools\": [...]} or the list of messages alone; \"-\" is stdin",
      &Options::file},
-    {chat | render, "Text", "--chat-template", "NAME",
+    {chat | render | serve, "Text", "--chat-template", "NAME",
      "qwen3, qwen2.5, chatml, llama3.2, gemma3, ..., instead of the template that the file has",
      &Options::chatTemplate},
     {chat | render, "Text", "--date", "TEXT", "what a template that writes today's date shall write: \"26 Jul 2024\"",
@@ -184,6 +187,40 @@ const Flag flags[] = {
      oneOf("table,json,jsonl")},
     {everywhere, "Output", "-q,--quiet", "", "no progress, no notes, no speeds on stderr", &Options::quiet},
     {everywhere, "Output", "-v,--verbose", "", "say on stderr what is done and with which settings", &Options::verbose},
+
+    {serve, "Server", "--host", "HOST", "the address to listen on; 0.0.0.0: all of this machine's", &Options::host},
+    {serve, "Server", "--port", "PORT", "the port; 0: one that is free, which is said on stderr", &Options::port,
+     from(0, 65535)},
+    {serve, "Server", "-np,--parallel", "N", "replies that are generated together; each may have -c tokens",
+     &Options::parallel, from(1, 256)},
+    {serve, "Server", "--queue", "N", "requests that may wait; the next one is told to try again later",
+     &Options::queue, from(0, 65536)},
+    {serve, "Server", "--cache-ram", "MIB",
+     "memory for the keys and values of earlier requests, for those that begin as they did", &Options::cacheRam,
+     from(0, 1e6)},
+    {serve, "Server", "-a,--alias", "NAME", "what the model is called; else by its file's name", &Options::alias},
+    {serve, "Server", "--api-key", "KEY",
+     "answer only requests with \"Authorization: Bearer KEY\"; may be given several times. The environment variable "
+     "AXIAL_API_KEY is another place for one, where no list of processes shows it",
+     &Options::apiKeys},
+    {serve, "Server", "--api-key-file", "FILE", "the same from a file, a key a line", &Options::apiKeyFile},
+    {serve, "Server", "--allowed-host", "NAME",
+     "a name of this server that requests may use, besides localhost and addresses; may be given several times",
+     &Options::allowedHosts},
+    {serve, "Server", "--cors-origin", "ORIGIN",
+     "let web pages of this origin ask: http://localhost:5173; \"*\": of all. May be given several times",
+     &Options::corsOrigins},
+    {serve, "Server", "--max-connections", "N", "connections that may be open", &Options::maxConnections,
+     from(1, 65536)},
+    {serve, "Server", "--max-body", "MIB", "size of a request", &Options::maxBody, from(1, 1024)},
+    {serve, "Server", "--timeout", "SECONDS",
+     "how long a client may take to send a request's head, or to read a piece of its answer", &Options::timeout,
+     from(1, 86400)},
+    {serve, "Server", "--stop-time", "SECONDS",
+     "how long answers may take to be finished when the server is told to stop (Ctrl-C, SIGTERM)", &Options::stopTime,
+     from(0, 86400)},
+    {serve, "Server", "--log-prompts", "", "say on stderr what requests say, with a line for each",
+     &Options::logPrompts},
 
     {bench, "Tests", "-p,--n-prompt", "LIST", "tests that read so many prompt tokens: pp512; 0: none",
      &Options::benchPrompt, listFrom(0, maxSize)},

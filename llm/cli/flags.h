@@ -26,6 +26,7 @@ enum : unsigned {
     perplexity = 512,
     trace = 1024,
     diff = 8192,
+    serve = 1u << 20,
 };
 
 // Where a flag's value goes; a bool is a switch without a value, a vector takes the flag several times.

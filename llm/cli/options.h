@@ -55,6 +55,15 @@ struct Options {
     std::string reference, exactActivations = "float32";
     std::optional<double> tolerance;
 
+    // Serve.
+    std::string host = "127.0.0.1";
+    std::int64_t port = 8080, parallel = 4, queue = 64, cacheRam = 1024, serveStep = 128;
+    std::int64_t maxConnections = 256, maxBody = 16, timeout = 30, stopTime = 10;
+    std::string alias;
+    std::vector<std::string> apiKeys, allowedHosts, corsOrigins;
+    std::optional<std::string> apiKeyFile;
+    bool logPrompts = false;
+
     // Perplexity.
     std::int64_t window = 512, stride = 0;
 

@@ -16,7 +16,7 @@ CONFINED = [
     (r"CLI/", r"llm/cli/\w+\.(h|cpp)"),
     (r"axial_rust", r"llm/(jinja_template|grammar)\.cpp"),
     (r"axial/bench/", r"llm/cli/opbench\w*\.(h|cpp)"),
-    (r"boost/", r"tensor/hana\.h|llm/\w+\.(h|cpp)"),
+    (r"boost/", r"tensor/hana\.h|llm/\w+\.(h|cpp)|llm/server/(http_connection\.(h|cpp)|server\.cpp)"),
 ]
 
 
