@@ -15,8 +15,7 @@ from command import AXIAL, HERE, oracle
 ROOT = os.path.normpath(os.path.join(HERE, "..", ".."))
 GUIDE = os.path.join(ROOT, "docs", "porting_a_family.md")
 PROGRAMS = os.path.dirname(AXIAL)  # the examples are built beside the command
-SOURCES = ["examples/porting_a_family.cpp", "examples/new_family.cpp", "llm/architectures.cpp", "llm/hugging_face.cpp",
-           "tests/llm/compare_run_test.cpp"]
+SOURCES = ["examples/porting_a_family.cpp", "llm/hugging_face.cpp", "tests/llm/compare_run_test.cpp"]
 NUMBER = re.compile(r"(?<![\w/.])-?\d+(?:\.\d+)?(?:e[-+]\d+)?(?![\w])")
 
 
@@ -49,11 +48,12 @@ def same(line, other):
 
 class Guide(unittest.TestCase):
     def test_code_is_of_files_that_are_compiled(self):
-        sources = [read(source) for source in SOURCES]
+        words = lambda text: " ".join(text.split())  # a formatter moves the spaces
+        sources = [words(read(source)) for source in SOURCES]
         code = [content for language, content, *_ in pieces(read(GUIDE)) if language == "cpp"]
         self.assertGreater(len(code), 4)
         for content in code:
-            self.assertTrue(any(content in source for source in sources), "in none of the sources:\n" + content)
+            self.assertTrue(any(words(content) in source for source in sources), "in none of the sources:\n" + content)
 
     def test_errors_of_the_compiler_are_those_that_are_tested(self):
         shown = re.findall(r"^dot: .*$", read(GUIDE), re.M)
