@@ -47,6 +47,8 @@ TensorRef operand(const TensorRef& given) {
 }
 
 class Unwatched : public Observer {
+  public:
+    Unwatched() : Observer(Interest::whatRuns) {}
     void onOp(const OpEvent&) override {}
 };
 

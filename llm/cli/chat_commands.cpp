@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "axial/llm/atomic_file.h"
+#include "attention_file.h"
 #include "axial/tensor/error.h"
 #include "command_line.h"
 #include "flags.h"
@@ -71,6 +72,8 @@ const ChatCommands::Command ChatCommands::commands[] = {
      &ChatCommands::load},
     {"/read", "FILE", "put the text of a file before the next message", &ChatCommands::read},
     {"/tokens", "", "how much of the context is used", &ChatCommands::tokens},
+    {"/attention", "FILE [LAYERS]", "write a page for a browser that shows what each head looks at; LAYERS: 0,5-7",
+     &ChatCommands::attention},
     {"/exit", "", "end; so do /bye and Ctrl-D", nullptr},
     {"/bye", "", "", nullptr},
 };
@@ -105,11 +108,11 @@ std::string ChatCommands::helpLines() {
     for (const Command& command : commands) {
         if (command.help.empty()) continue;
         std::string row = "  " + std::string(command.name) + " " + std::string(command.arguments);
-        row.resize(24, ' ');
+        row.resize(26, ' ');
         text += row + std::string(command.help) + "\n";
     }
     return text +
-           "  \"\"\"                   begins a message of several lines, and ends it\n"
+           "  \"\"\"                     begins a message of several lines, and ends it\n"
            "Ctrl-C stops a reply; at the prompt it ends the chat.\n";
 }
 
@@ -217,6 +220,15 @@ void ChatCommands::read(const std::string& path) {
 void ChatCommands::tokens(const std::string&) {
     note(std::to_string(session_.used()) + " of " + std::to_string(session_.capacity()) +
          " tokens of the context are used\n");
+}
+
+void ChatCommands::attention(const std::string& text) {
+    // The last word is a list of layers if it could be one.
+    const std::size_t space = text.find_last_of(" \t");
+    const std::string last = space == text.npos ? "" : text.substr(space + 1);
+    const bool chosen = !last.empty() && last.find_first_not_of("0123456789,-") == last.npos;
+    note(session_.writeAttention(chosen ? trimmed(text.substr(0, space)) : text,
+                                 chosen ? layersIn(last) : std::vector<std::size_t>()));
 }
 
 void ChatCommands::showEnd(const llm::Reply& reply) const {

@@ -35,6 +35,7 @@ class ChatCommands {
     void load(const std::string& path);
     void read(const std::string& path);
     void tokens(const std::string&);
+    void attention(const std::string& text);
 
     ChatSession& session_;
     std::string attached_;

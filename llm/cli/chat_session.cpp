@@ -1,5 +1,6 @@
 #include "chat_session.h"
 
+#include "attention_file.h"
 #include "axial/llm/cache_file.h"
 #include "axial/llm/stream_decoder.h"
 #include "axial/llm/thinking.h"
@@ -78,6 +79,12 @@ void ChatSession::clear() {
     messages_.clear();
     setSystemMessage(system);
     conversation_.truncate(0);
+}
+
+std::string ChatSession::writeAttention(const std::string& path, std::vector<std::size_t> layers) const {
+    if (conversation_.history().empty()) throw UsageError("nothing has been said yet");
+    return cli::writeAttention(path, loaded_, engine_, cacheFormats(options_), conversation_.history(),
+                               std::move(layers));
 }
 
 void ChatSession::saveCache(const std::string& path) const {

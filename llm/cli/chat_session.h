@@ -43,6 +43,9 @@ class ChatSession {
     // messages are another matter. Throws what the library's functions throw; the session is then as it was.
     void saveCache(const std::string& path) const;
     void loadCache(const std::string& path);
+    // Writes the page of the conversation's attention to a file, and says where (attention_file.h). UsageError if there
+    // is none yet.
+    std::string writeAttention(const std::string& path, std::vector<std::size_t> layers) const;
 
     // Tokens that the context holds, and has room for.
     std::size_t used() const { return conversation_.history().size(); }

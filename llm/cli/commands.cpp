@@ -35,6 +35,9 @@ std::span<const Command> allCommands() {
         {perplexity, "perplexity", "axial perplexity [-m MODEL] -f FILE [-c N]",
          "Measure how well a model predicts a text: negative log likelihood and perplexity, in llama.cpp's windows.",
          runPerplexity},
+        {attention, "attention", "axial attention [-m MODEL] -p TEXT -o FILE.html",
+         "Write a page for a browser that shows what each head of each layer looks at while the model reads a text.",
+         runAttention},
         {bench, "bench", "axial bench [-m MODEL,...] [-p N,...] [-n N,...]",
          "Measure tokens per second with llama-bench's tests and columns. Tokens are random; choosing and decoding "
          "them "

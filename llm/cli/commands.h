@@ -18,6 +18,7 @@ int runLogits(const Options&);
 int runTrace(const Options&);
 int runPerplexity(const Options&);
 int runDiff(const Options&);
+int runAttention(const Options&);
 int runBench(const Options&);
 int runOpBench(const Options&);
 

@@ -4,8 +4,8 @@ namespace axial::cli {
 namespace {
 
 constexpr double maxWhole = 9e15, maxSize = 1 << 24;
-constexpr unsigned replies = chat | generate, computes = replies | logits | perplexity | trace | serve,
-                   everywhere = 127 | render | perplexity | trace | diff | serve;
+constexpr unsigned replies = chat | generate, computes = replies | logits | perplexity | trace | attention | serve,
+                   everywhere = 127 | render | perplexity | trace | attention | diff | serve;
 constexpr std::string_view cacheTypes = "f32,f16,q8_0";
 
 constexpr Values from(double least, double most) { return {.least = least, .most = most}; }
@@ -56,13 +56,13 @@ const Flag flags[] = {
 
     {chat, "Text", "-p,--prompt", "TEXT", "the message: one turn with it, then exit; \"-\" reads it from stdin",
      &Options::prompt},
-    {generate | tokenize | perplexity | trace | diff, "Text", "-p,--prompt", "TEXT",
+    {generate | tokenize | perplexity | trace | attention | diff, "Text", "-p,--prompt", "TEXT",
      "the text; \"-\" reads it from stdin", &Options::prompt},
     {detokenize, "Text", "-p,--prompt", "IDS", "token ids, separated by commas or spaces; \"-\" reads them from stdin",
      &Options::prompt},
-    {replies | tokenize | detokenize | perplexity | trace | diff, "Text", "-f,--file", "FILE",
+    {replies | tokenize | detokenize | perplexity | trace | attention | diff, "Text", "-f,--file", "FILE",
      "the same from a file; \"-\" is stdin", &Options::file},
-    {detokenize | logits | trace | diff, "Text", "--ids", "IDS", "token ids, separated by commas or spaces",
+    {detokenize | logits | trace | attention | diff, "Text", "--ids", "IDS", "token ids, separated by commas or spaces",
      &Options::ids},
     {chat, "Text", "-sys,--system-prompt", "TEXT", "the system message: what the model is to be and do",
      &Options::system},
@@ -178,6 +178,10 @@ const Flag flags[] = {
      "(default 1e-4)",
      &Options::tolerance, from(0, 1)},
     {diff, "Output", "-o,--output", "FORMAT", "text or json (default text)", &Options::output, oneOf("text,json")},
+    {attention, "Output", "-o,--output", "FILE", "the page, one HTML file that needs nothing else; \"-\" is stdout",
+     &Options::output},
+    {attention, "Output", "--layers", "LIST",
+     "show only these layers, as in 0,5 or 0-3; fewer layers leave room for a longer text", &Options::layers},
     {info, "Output", "-o,--output", "FORMAT", "text or json (default text)", &Options::output, oneOf("text,json")},
     {tokenize, "Output", "-o,--output", "FORMAT", "ids, json or pieces (default ids)", &Options::output,
      oneOf("ids,json,pieces")},

@@ -25,6 +25,7 @@ enum : unsigned {
     render = 256,
     perplexity = 512,
     trace = 1024,
+    attention = 4096,
     diff = 8192,
     serve = 1u << 20,
 };

@@ -48,6 +48,7 @@ struct Options {
     std::optional<std::int64_t> layer;
     std::int64_t firstValues = 4;
     bool withoutNorm = false;
+    std::optional<std::string> layers;
     std::int64_t verifyCache = 0;
     bool quiet = false, verbose = false;
 
