@@ -107,13 +107,13 @@ ValueName valueNameOf(std::string_view saved) {
 
 ReferenceValues ReferenceValues::open(const std::filesystem::path& path, std::optional<std::size_t> layer) {
     ReferenceValues all;
-    const auto take = [&](std::string saved, std::string_view spelled, auto&& read) {
+    const auto take = [&](const std::string& saved, std::string_view spelled, auto&& read) {
         ValueName name = valueNameOf(spelled);
         if (layer && !name.layer && !isOfTrunk(name))
             name = valueNameOf(std::to_string(*layer) + "/" + std::string(spelled));
         if (layer && name.layer && *name.layer != *layer) return;
         try {
-            all.values.push_back({std::move(saved), std::move(name), read()});
+            all.values.push_back({shownName(saved), std::move(name), read()});
         } catch (const UnsupportedError& error) {
             all.unread.emplace_back(error.what());
         }

@@ -23,7 +23,7 @@ struct ValueName {
 ValueName valueNameOf(std::string_view saved);
 
 struct ReferenceValue {
-    std::string saved;  // what the file or the folder calls it: "3/attn_norm.npy", "model.layers.3.mlp"
+    std::string saved;  // what it is called there, as shownName has it: "3/attn_norm.npy", "model.layers.3.mlp"
     ValueName name;
     StoredTensor tensor;
 };

@@ -76,6 +76,10 @@ TEST_CASE("references: a folder of .npy files") {
     CHECK(one.values[2].saved == "logits.npy");
     CHECK_FALSE(one.values[2].name.layer.has_value());
 
+    // A name that a terminal would obey is shown in quotes.
+    writeNpy(folder.path() / "2\x1b[2J.npy", values, extents);
+    CHECK(ReferenceValues::open(folder.path()).values[3].saved == "\"2\\x1b[2J.npy\"");
+
     folder.write("1/v.npy", "cut off");
     CHECK_THROWS_WITH_AS(ReferenceValues::open(folder.path()), doctest::Contains("v.npy: not a .npy file"), FileError);
     std::filesystem::remove(folder.path() / "1/v.npy");
