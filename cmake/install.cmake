@@ -7,7 +7,7 @@ install(TARGETS axial_tensor axial_ops axial_llm EXPORT axialTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 foreach(layer tensor ops llm)
   install(DIRECTORY ${layer}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/axial/${layer} COMPONENT development
-    FILES_MATCHING PATTERN "*.h" PATTERN "cli" EXCLUDE PATTERN "server" EXCLUDE PATTERN "bundled" EXCLUDE)
+    FILES_MATCHING PATTERN "*.h" PATTERN "cli" EXCLUDE PATTERN "server" EXCLUDE PATTERN "bundled" EXCLUDE PATTERN "pages" EXCLUDE)
 endforeach()
 if(TARGET axial_rust AND NOT BUILD_SHARED_LIBS)  # a shared library has it inside
   get_target_property(axial_rust_archive axial_rust IMPORTED_LOCATION)

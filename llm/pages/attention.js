@@ -104,7 +104,7 @@ function drawMap() {
     const mark = document.createElementNS(svg.namespaceURI, "rect");
     mark.setAttribute("fill", "none");
     mark.setAttribute("stroke", inks[state.theme].mark);
-    mark.setAttribute("stroke-width", "1.5");
+    mark.setAttribute("stroke-width", "1.4");
     svg.append(mark);
     return mark;
   });
@@ -114,8 +114,10 @@ function drawMap() {
 }
 
 function drawMarks() {
-  const place = (mark, x, y, width, height) =>
-    Object.entries({ x, y, width, height }).forEach(([name, value]) => mark.setAttribute(name, Math.max(0, value)));
+  const place = (mark, x, y, width, height) => { // around the cells, not on them
+    const box = { x: x - 1, y: y - 1, width: width && width + 2, height: height && height + 2 };
+    Object.entries(box).forEach(([name, value]) => mark.setAttribute(name, value));
+  };
   const { left, top, cell, edge } = figure, at = state.cell;
   const row = at ? at[0] : state.backwards ? null : shownToken();
   const column = at ? at[1] : state.backwards ? shownToken() : null;
