@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t nameWidth = 16, axesWidth = 32;
+constexpr std::size_t nameWidth = 18, axesWidth = 32;
 
 std::string padded(std::string text, std::size_t width) {
     text.resize(std::max(text.size() + 1, width), ' ');

@@ -44,7 +44,7 @@ class Trace(unittest.TestCase):
     def test_text(self):
         shown = axial("trace", "-p", "The moon").text
         self.assertIn("\nlayer 1\n  layer_in", shown)
-        self.assertRegex(shown, r"\n  attn_norm     \[seq=\d+, embed=\d+\] +-?[\d.]+ +[\d.]+ +\S+ +[\d.]+ ( -?[\d.]+){4}\n")
+        self.assertRegex(shown, r"\n  attn_norm +\[seq=\d+, embed=\d+\] +-?[\d.]+ +[\d.]+ +\S+ +[\d.]+ ( -?[\d.]+){4}\n")
         self.assertRegex(shown, r"\ntokens +\[seq=3\] +\d+ \d+ \d+\n")
         self.assertEqual(axial("trace", "-f", "-", stdin=b"The moon").text, shown)
         one = axial("trace", "-p", "The moon", "--layer", "1").text
