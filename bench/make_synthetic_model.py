@@ -1,6 +1,7 @@
 """Writes a GGUF of a real model's shape with random weights, for measuring speed only.
 
     make_synthetic_model.py --vocabulary qwen3-vocab.gguf --type Q8_0 --out q06-Q8_0.gguf
+    make_synthetic_model.py --vocabulary qwen3-vocab.gguf --shape qwen3moe-32x4 --type F16 --out moe-F16.gguf
 
 The tokenizer is copied from --vocabulary, a GGUF that holds one (the reference data's
 tokenizer/qwen3-vocab.gguf). Types: F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1. K-quants:
@@ -14,6 +15,9 @@ import numpy as np
 SHAPES = {
     "qwen3-0.6b": dict(arch="qwen3", embed=1024, ff=3072, layers=28, heads=16, kv_heads=8, channels=128, context=40960),
     "qwen2.5-0.5b": dict(arch="qwen2", embed=896, ff=4864, layers=24, heads=14, kv_heads=2, channels=64, context=32768),
+    # A mixture of 32 experts, of which 4 are used: 1.6 GB in F16, a quarter of the layers' weights for each token.
+    "qwen3moe-32x4": dict(arch="qwen3moe", embed=1024, ff=4096, layers=12, heads=16, kv_heads=8, channels=128,
+                          context=40960, experts=32, used=4, expert_ff=512),
 }
 
 
@@ -30,6 +34,9 @@ def copy_tokenizer(writer, path):
     return len(reader.fields["tokenizer.ggml.tokens"].data)
 
 
+ROUTER = 0.05  # the standard deviation of routers, which files store as F32
+
+
 def tensors(shape, vocabulary):
     """(name, extents outermost first, standard deviation; None: a norm's weight). Vectors are no matrices."""
     embed, ff, channels = shape["embed"], shape["ff"], shape["channels"]
@@ -41,7 +48,7 @@ def tensors(shape, vocabulary):
         yield blk + "attn_q.weight", (q, embed), 0.02
         yield blk + "attn_k.weight", (kv, embed), 0.02
         yield blk + "attn_v.weight", (kv, embed), 0.02
-        if shape["arch"] == "qwen3":
+        if shape["arch"] != "qwen2":
             yield blk + "attn_q_norm.weight", (channels,), None
             yield blk + "attn_k_norm.weight", (channels,), None
         else:
@@ -50,9 +57,16 @@ def tensors(shape, vocabulary):
             yield blk + "attn_v.bias", (kv,), 0.05
         yield blk + "attn_output.weight", (embed, q), 0.01
         yield blk + "ffn_norm.weight", (embed,), None
-        yield blk + "ffn_gate.weight", (ff, embed), 0.02
-        yield blk + "ffn_up.weight", (ff, embed), 0.02
-        yield blk + "ffn_down.weight", (embed, ff), 0.01
+        if "experts" not in shape:
+            yield blk + "ffn_gate.weight", (ff, embed), 0.02
+            yield blk + "ffn_up.weight", (ff, embed), 0.02
+            yield blk + "ffn_down.weight", (embed, ff), 0.01
+            continue
+        experts, ff = shape["experts"], shape["expert_ff"]
+        yield blk + "ffn_gate_inp.weight", (experts, embed), ROUTER
+        yield blk + "ffn_gate_exps.weight", (experts, ff, embed), 0.02
+        yield blk + "ffn_up_exps.weight", (experts, ff, embed), 0.02
+        yield blk + "ffn_down_exps.weight", (experts, embed, ff), 0.01
     yield "output_norm.weight", (embed,), None
 
 
@@ -77,6 +91,10 @@ def main():
     writer.add_head_count_kv(shape["kv_heads"])
     writer.add_key_length(shape["channels"])
     writer.add_value_length(shape["channels"])
+    if "experts" in shape:
+        writer.add_expert_count(shape["experts"])
+        writer.add_expert_used_count(shape["used"])
+        writer.add_expert_feed_forward_length(shape["expert_ff"])
     writer.add_rope_freq_base(1e6)
     writer.add_layer_norm_rms_eps(1e-6)
     writer.add_file_type(gguf.LlamaFileType[{"F32": "ALL_F32"}.get(args.type, f"MOSTLY_{args.type}")])
@@ -89,7 +107,8 @@ def main():
         if len(extents) == 1:  # norms and biases stay F32, of values that 16-bit formats have as well
             writer.add_tensor(name, (values.view(np.uint32) & np.uint32(0xffff0000)).view(np.float32))
         else:
-            writer.add_tensor(name, gguf.quants.quantize(values, kind), raw_dtype=kind)
+            stored = gguf.GGMLQuantizationType.F32 if deviation == ROUTER else kind
+            writer.add_tensor(name, gguf.quants.quantize(values, stored), raw_dtype=stored)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -5,15 +5,22 @@
 #include "axial/llm/llama.h"
 #include "axial/llm/qwen2.h"
 #include "axial/llm/qwen3.h"
+#include "axial/llm/qwen3moe.h"
 #include "axial/llm/record_axes.h"
 
 namespace axial::llm {
 namespace {
 
+template <class Layer>
+std::string axesOf(std::string_view tensor, const Hyperparameters& h) {
+    return axesOfRecord<Layer>(tensor, axisSizes(h));
+}
+
 constexpr Architecture table[] = {
-    {"qwen3", makeQwen3, axesOfRecord<Qwen3Layer>},
-    {"qwen2", makeQwen2, axesOfRecord<Qwen2Layer>},
-    {"llama", makeLlama, axesOfRecord<LlamaLayer>},
+    {"qwen3", false, makeQwen3, axesOf<Qwen3Layer>},
+    {"qwen3moe", true, makeQwen3Moe, axesOfQwen3Moe},
+    {"qwen2", false, makeQwen2, axesOf<Qwen2Layer>},
+    {"llama", false, makeLlama, axesOf<LlamaLayer>},
 };
 
 }  // namespace

@@ -13,12 +13,18 @@
 namespace axial::llm {
 
 namespace detail {
+// What WeightSource::check compares a stored tensor with.
 template <auto... A>
-Weight<A...> bound(const StoredTensor& stored, WeightSource& source, const AxisSizes& sizes) {
+TensorRef wantedExtents(const AxisSizes& sizes) {
     TensorRef wanted;
     wanted.axis = names<Axes<A...>>;
     wanted.rank = sizeof...(A);
     wanted.extent = Extents{sizes.of(A.name)...};
+    return wanted;
+}
+template <auto... A>
+Weight<A...> bound(const StoredTensor& stored, WeightSource& source, const AxisSizes& sizes) {
+    const TensorRef wanted = wantedExtents<A...>(sizes);
     source.check(stored, wanted);
     return Weight<A...>(stored.data, stored.format, wanted.extent, stored.mapping, stored.name, stored.origin);
 }

@@ -97,8 +97,14 @@ Logits applyHead(const Hyperparameters& h, const Trunk& trunk, View<const float,
 }  // namespace
 
 AxisSizes axisSizes(const Hyperparameters& h) {
-    return {{embed.name, h.embed},          {head.name, h.heads}, {kvHead.name, h.kvHeads},
-            {channel.name, h.channels},     {ff.name, h.ff},      {vocab.name, h.vocabulary},
+    return {{embed.name, h.embed},
+            {head.name, h.heads},
+            {kvHead.name, h.kvHeads},
+            {channel.name, h.channels},
+            {ff.name, h.ff},
+            {vocab.name, h.vocabulary},
+            {expert.name, h.experts.count},
+            {slot.name, h.experts.used},
             {pair.name, h.ropeChannels / 2}};
 }
 

@@ -5,8 +5,18 @@
 
 namespace axial::llm {
 
-// `Layer` is a record for bindRecord; block(Stream&&, const Layer&, index, Step&, epsilon) runs one of them.
-template <class Layer, auto block>
+// "blk.3.": how the names of a block's tensors begin.
+inline std::string blockPrefix(std::size_t index) { return "blk." + std::to_string(index) + "."; }
+
+// A block's weights, where its record is all there is to bind.
+template <class Layer>
+void bindLayer(Layer& layer, std::size_t index, WeightSource& source, const Hyperparameters& h) {
+    bindRecord(layer, blockPrefix(index), source, axisSizes(h));
+}
+
+// block(Stream&&, const Layer&, index, Step&, epsilon) runs a block, of which bind(Layer&, index, WeightSource&,
+// const Hyperparameters&) fills the weights.
+template <class Layer, auto block, auto bind = bindLayer<Layer>>
 class Family final : public Model {
   public:
     Family(const Hyperparameters& hyperparameters, WeightSource& source)
@@ -14,9 +24,7 @@ class Family final : public Model {
           trunk_(bindTrunk(hyperparameters_, source)),
           rope_(ropeOf(hyperparameters_, trunk_)),
           layers_(hyperparameters.layers) {
-        const AxisSizes sizes = axisSizes(hyperparameters_);
-        for (std::size_t i = 0; i < layers_.size(); ++i)
-            bindRecord(layers_[i], "blk." + std::to_string(i) + ".", source, sizes);
+        for (std::size_t i = 0; i < layers_.size(); ++i) bind(layers_[i], i, source, hyperparameters_);
     }
 
     const Hyperparameters& hyperparameters() const override { return hyperparameters_; }

@@ -25,7 +25,12 @@ constexpr NamePair layerNames[] = {
     {"self_attn.o_proj", "attn_output"}, {"self_attn.q_norm", "attn_q_norm"},
     {"self_attn.k_norm", "attn_k_norm"}, {"post_attention_layernorm", "ffn_norm"},
     {"mlp.gate_proj", "ffn_gate"},       {"mlp.up_proj", "ffn_up"},
-    {"mlp.down_proj", "ffn_down"},
+    {"mlp.down_proj", "ffn_down"},       {"mlp.gate", "ffn_gate_inp"},
+};
+constexpr NamePair expertNames[] = {
+    {"gate_proj", "ffn_gate_exps"},
+    {"up_proj", "ffn_up_exps"},
+    {"down_proj", "ffn_down_exps"},
 };
 
 template <std::size_t n>
@@ -133,6 +138,31 @@ void readRope(const Keys& config, Hyperparameters& h) {
     }
 }
 
+// num_experts, and which blocks have them. The names are those of Qwen3MoeConfig, and so is what counts if one is
+// missing.
+ExpertParameters readExperts(const Keys& config) {
+    ExpertParameters e;
+    e.count = config.count("num_experts");
+    e.used = config.count("num_experts_per_tok");
+    if (e.used > e.count)
+        config.fail("key num_experts_per_tok is " + std::to_string(e.used) + ", more than the " +
+                    std::to_string(e.count) + " experts");
+    e.ff = config.count("moe_intermediate_size");
+    e.normalise = config.flag("norm_topk_prob");
+    e.every = config.countOr("decoder_sparse_step", 1);
+    if (const Json* dense = config.find("mlp_only_layers")) {
+        if (!dense->is_array()) config.fail("key mlp_only_layers is " + Keys::shown(*dense) + ", not a list");
+        for (const Json& block : *dense) {
+            if (!block.is_number_unsigned()) config.fail("key mlp_only_layers holds " + Keys::shown(block));
+            e.dense.push_back(block.get<std::size_t>());
+        }
+    }
+    for (const char* key : {"n_shared_experts", "num_shared_experts", "shared_expert_intermediate_size", "n_group",
+                            "routed_scaling_factor", "scoring_func"})
+        if (config.find(key)) config.refuse(std::string("key ") + key);
+    return e;
+}
+
 }  // namespace
 
 std::string ggufNameOf(std::string_view tensor) {
@@ -150,9 +180,19 @@ std::string ggufNameOf(std::string_view tensor) {
     rest.remove_prefix(layers.size());
     const std::size_t end = rest.find('.');
     if (end == rest.npos || rest.find_first_not_of("0123456789") != end) return std::string(tensor);
-    const std::string_view ours = oursOf(layerNames, rest.substr(end + 1));
-    return ours.empty() ? std::string(tensor)
-                        : "blk." + std::string(rest.substr(0, end)) + "." + std::string(ours) + kind;
+    const std::string block = "blk." + std::string(rest.substr(0, end)) + ".";
+    std::string_view part = rest.substr(end + 1);
+    constexpr std::string_view experts = "mlp.experts.";
+    if (part.starts_with(experts)) {  // mlp.experts.7.gate_proj is ffn_gate_exps.7
+        part.remove_prefix(experts.size());
+        const std::size_t behind = part.find('.');
+        if (behind == part.npos || part.find_first_not_of("0123456789") != behind) return std::string(tensor);
+        const std::string_view ours = oursOf(expertNames, part.substr(behind + 1));
+        return ours.empty() ? std::string(tensor)
+                            : block + std::string(ours) + "." + std::string(part.substr(0, behind)) + kind;
+    }
+    const std::string_view ours = oursOf(layerNames, part);
+    return ours.empty() ? std::string(tensor) : block + std::string(ours) + kind;
 }
 
 HuggingFaceConfig readConfig(const std::filesystem::path& file) {
@@ -170,6 +210,7 @@ HuggingFaceConfig readConfig(const std::filesystem::path& file) {
     Hyperparameters& h = read.hyperparameters;
     h.architecture = config.text("model_type");
     if (h.architecture.empty()) config.fail("key model_type is missing, so the architecture is not known");
+    if (h.architecture == "qwen3_moe") h.architecture = "qwen3moe";  // what GGUF calls it
     h.name = std::filesystem::absolute(file).parent_path().filename().string();
     h.contextLength = config.count("max_position_embeddings");
     h.layers = config.count("num_hidden_layers");
@@ -191,6 +232,7 @@ HuggingFaceConfig readConfig(const std::filesystem::path& file) {
                     " are rotated; it must be an even number");
     h.normEpsilon = static_cast<float>(config.number("rms_norm_eps"));
     readRope(config, h);
+    if (config.find("num_experts")) h.experts = readExperts(config);
     h.turnsByHalves = true;
     read.tiedHead = config.flag("tie_word_embeddings");
 

@@ -1,5 +1,7 @@
 #include "axial/llm/hyperparameters.h"
 
+#include <algorithm>
+
 #include "axial/llm/gguf.h"
 #include "axial/tensor/error.h"
 
@@ -71,7 +73,42 @@ RopeScaling readScaling(const Keys& keys, const Hyperparameters& h) {
     return scaling;
 }
 
+ExpertParameters readExperts(const Keys& keys) {
+    ExpertParameters e;
+    const MetadataValue* count = keys.find("expert_count");
+    if (!count || count->count() == 0) return e;  // some write 0 for a model without
+    e.count = keys.count("expert_count");
+    e.used = keys.count("expert_used_count");
+    if (e.used > e.count)
+        keys.fail("key " + keys.name("expert_used_count") + " is " + std::to_string(e.used) + ", more than the " +
+                  std::to_string(e.count) + " experts");
+    e.ff = keys.count("expert_feed_forward_length");
+    if (const MetadataValue* norm = keys.find("expert_weights_norm")) e.normalise = norm->boolean();
+
+    const auto only = [&](std::string_view key, double wanted) {
+        const MetadataValue* value = keys.find(key);
+        if (value && value->number() != wanted && value->number() != 0)
+            throw UnsupportedError(keys.file() + ": key " + keys.name(key) + " is " + std::to_string(value->number()) +
+                                   ", which is not supported");
+    };
+    only("expert_shared_count", 0);
+    only("expert_shared_feed_forward_length", 0);
+    only("expert_chunk_feed_forward_length", 0);
+    only("leading_dense_block_count", 0);
+    only("expert_group_count", 1);
+    only("expert_group_used_count", 1);
+    only("expert_weights_scale", 1);
+    only("expert_gating_func", 1);  // the softmax
+    only("moe_every_n_layers", 1);
+    only("interleave_moe_layer_step", 1);
+    return e;
+}
+
 }  // namespace
+
+bool ExpertParameters::in(std::size_t block) const {
+    return count != 0 && (block + 1) % every == 0 && std::ranges::find(dense, block) == dense.end();
+}
 
 Hyperparameters readHyperparameters(const GgufFile& file) {
     Hyperparameters h;
@@ -108,9 +145,10 @@ Hyperparameters readHyperparameters(const GgufFile& file) {
         keys.fail("key " + keys.name("rope.dimension_count") + " is " + std::to_string(h.ropeChannels) +
                   "; it must be even and at most the " + std::to_string(h.channels) + " channels of a head");
     h.ropeScaling = readScaling(keys, h);
+    h.experts = readExperts(keys);
     // How far one step may go before numbers overflow anywhere else.
     constexpr std::size_t most = std::size_t{1} << 24;
-    for (const std::size_t extent : {h.layers, h.embed, h.ff, h.heads, h.channels})
+    for (const std::size_t extent : {h.layers, h.embed, h.ff, h.heads, h.channels, h.experts.count, h.experts.ff})
         if (extent > most)
             keys.fail("a hyperparameter of architecture " + h.architecture + " is " + std::to_string(extent) +
                       ", more than " + std::to_string(most));

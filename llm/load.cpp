@@ -9,7 +9,13 @@ namespace axial::llm {
 namespace {
 
 const Architecture& architectureOf(const ModelFile& file, const Hyperparameters& hyperparameters) {
-    if (const Architecture* known = findArchitecture(hyperparameters.architecture)) return *known;
+    if (const Architecture* known = findArchitecture(hyperparameters.architecture)) {
+        if (known->hasExperts == (hyperparameters.experts.count != 0)) return *known;
+        const std::string name = file.path().string() + ": architecture \"" + hyperparameters.architecture + "\" ";
+        if (known->hasExperts) throw FileError(name + "is a mixture of experts, but the file gives no number of them");
+        throw UnsupportedError(name + "with experts is not supported; the file says that each block has " +
+                               std::to_string(hyperparameters.experts.count));
+    }
     throw UnsupportedError(file.path().string() + ": architecture \"" + hyperparameters.architecture +
                            "\" is not supported; these are: " + architectureNames());
 }
@@ -35,8 +41,9 @@ void readIntoMemory(const ModelFile& file, const std::function<void(double)>& on
 }  // namespace
 
 LoadedModel load(const ModelFile& file, const LoadOptions& options) {
-    const Hyperparameters hyperparameters = file.hyperparameters();
+    Hyperparameters hyperparameters = file.hyperparameters();
     const Architecture& architecture = architectureOf(file, hyperparameters);
+    hyperparameters.experts.topP = options.expertTopP;
     WeightSource source(file);
     std::shared_ptr<const Model> model = architecture.make(hyperparameters, source);
     auto tokenizer = std::make_shared<const Tokenizer>(file.vocabulary(options.preTokenizer));

@@ -16,6 +16,7 @@ class Tokenizer;
 
 struct LoadOptions {
     std::optional<std::string> preTokenizer;          // instead of the one the file names
+    double expertTopP = 1;                            // of a mixture of experts: see routerTopK (ops/largest.h)
     std::function<void(double fraction)> onProgress;  // told 0 to 1 while the weights are read into memory
 };
 

@@ -23,6 +23,11 @@ void add(Fnv1a& hash, const Hyperparameters& h) {
         hash.addNumber(n);
     hash.addNumber(h.turnsByHalves).addNumber(static_cast<std::uint64_t>(h.ropeScaling.kind));
     const RopeScaling& s = h.ropeScaling;
+    if (const ExpertParameters& e = h.experts; e.count != 0) {
+        for (const std::size_t n : {e.count, e.used, e.ff, std::size_t{e.normalise}, e.every}) hash.addNumber(n);
+        for (const std::size_t block : e.dense) hash.addNumber(block);
+        add(hash, e.topP);
+    }
     for (const double x : {static_cast<double>(h.normEpsilon), h.ropeTheta, s.factor, s.originalContext, s.betaFast,
                            s.betaSlow, s.attentionFactor, s.lowFrequencyFactor, s.highFrequencyFactor})
         add(hash, x);

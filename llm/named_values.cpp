@@ -19,6 +19,9 @@ constexpr ProductName productNames[] = {
     {"ffn_gate_inp", "router_logits"},
 };
 
+// Ops that read weights without having them as operands.
+constexpr std::string_view mixtureOp = "mixture", mixtureName = "ffn_out";
+
 // "layer 3/attention" -> 3
 std::optional<std::size_t> layerOf(std::string_view scope) {
     constexpr std::string_view word = "layer ";
@@ -41,7 +44,7 @@ std::string nameAfterWeight(const OpEvent& event) {
     std::string_view label;
     for (const TensorRef& operand : event.in)
         if (!operand.label.empty()) label = operand.label;
-    if (label.empty()) return std::string(event.op);
+    if (label.empty()) return std::string(event.op == mixtureOp ? mixtureName : event.op);
     if (label.starts_with("blk.")) label.remove_prefix(std::min(label.size(), label.find('.', 4) + 1));
     if (cut(label, ".bias")) return std::string(label) + "_biased";
     cut(label, ".weight");

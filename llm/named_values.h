@@ -5,8 +5,9 @@
 // that the families share: decoder.cpp, step.h, feed_forward.h. In the order of computation, a dense block has
 //   layer_in, attn_norm, attn_q, attn_k, attn_v (before bias, norm and rotation, if there are any), q, k, v,
 //   attn_probs, attn_heads, attn_out, attn_residual, ffn_norm, ffn_gate, ffn_up, ffn_inner, ffn_out, layer_out
-// where attn_probs is computed for who watches (attention_probabilities.h), and outside of the blocks there are tokens,
-// embedding, output_norm and logits.
+// where attn_probs is computed for who watches (attention_probabilities.h). A block with experts has router_logits,
+// router_weights and router_selected in the place of ffn_gate, ffn_up and ffn_inner. Outside of the blocks there are
+// tokens, embedding, output_norm and logits.
 #pragma once
 #include <exception>
 #include <functional>

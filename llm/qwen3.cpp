@@ -10,7 +10,7 @@
 
 namespace axial::llm {
 
-Stream attentionBlock(Stream&& x, const Qwen3Layer& w, std::size_t layer, Step& step, float epsilon) {
+Stream attentionBlock(Stream&& x, const Qwen3Attention& w, std::size_t layer, Step& step, float epsilon) {
     Scope scope("attention");
     const auto h = rmsNormMul(x, w.attn_norm, epsilon);
     auto [q, k, v] =

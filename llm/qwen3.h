@@ -6,20 +6,24 @@
 
 namespace axial::llm {
 
-// The weights of a block: field attn_q is the file's tensor blk.<i>.attn_q.weight. The axes say how each is read.
-struct Qwen3Layer {
+// The weights of a block's first half: field attn_q is the file's tensor blk.<i>.attn_q.weight. The axes say how each
+// is read.
+struct Qwen3Attention {
     Weight<embed> attn_norm;
     Weight<head, channel, embed> attn_q;
     Weight<kvHead, channel, embed> attn_k, attn_v;
     Weight<channel> attn_q_norm, attn_k_norm;
     Weight<embed, head, channel> attn_output;
+};
+
+struct Qwen3Layer : Qwen3Attention {
     Weight<embed> ffn_norm;
     Weight<ff, embed> ffn_gate, ffn_up;
     Weight<embed, ff> ffn_down;
 };
 
 // x + output(attention(norm(x))): grouped query attention whose query and key heads are normed, then rotated.
-Stream attentionBlock(Stream&& x, const Qwen3Layer& w, std::size_t layer, Step& step, float epsilon);
+Stream attentionBlock(Stream&& x, const Qwen3Attention& w, std::size_t layer, Step& step, float epsilon);
 
 // Binds the file's tensors to a Qwen3. Errors as bindRecord's.
 std::unique_ptr<Model> makeQwen3(const Hyperparameters&, WeightSource&);

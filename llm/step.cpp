@@ -37,6 +37,15 @@ Stream Step::askedRows(const Stream& x) const {
     return select(x, seq, rows);
 }
 
+std::size_t Step::positionOf(std::size_t row, std::size_t streamRows) const {
+    for (const Stretch& stretch : stretches_) {
+        const std::size_t count = streamRows == rows_ ? stretch.rows : stretch.asked;
+        if (row < count) return stretch.cache.length() + stretch.rows - count + row;
+        row -= count;
+    }
+    return 0;
+}
+
 void Step::forEachStretch(bool all, const std::function<void(const Stretch&, std::size_t, std::size_t)>& f,
                           std::initializer_list<const TensorRef*> operands, const TensorRef& result) const {
     struct Place {

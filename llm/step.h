@@ -31,6 +31,10 @@ class Step {
     std::size_t rows() const { return rows_; }
     std::size_t asked() const { return asked_; }
 
+    // The position, in its conversation, of row `row` of a stream: of all rows, or, behind the last layer's attention,
+    // of those asked for.
+    std::size_t positionOf(std::size_t row, std::size_t streamRows) const;
+
     // Appends each conversation's keys and values [seq, kvHead, channel] to its cache, and gives
     //   attention(queries [seq, head, channel], keys [kvHead, key, channel], values) -> [seq, head, channel]
     // of each conversation's queries and all of its keys, one behind another again. Behind the last layer only the rows

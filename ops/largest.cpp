@@ -140,18 +140,19 @@ std::pair<Owned, Owned> topK(const TensorRef& operand, const AxisMap& rows, cons
     requireIndexable("topK", operand, rows);
     const RowsOf x(operand, rows);
     requireOrdered("topK", operand, rows, x.ref(), false);
-    auto out =
-        chooseRows(operand, rows, x.ref(), names, k, [k](const float* row, const std::int32_t* chosen, float* values) {
-            for (std::size_t i = 0; i < k; ++i) values[i] = row[chosen[i]];
-        });
+    auto out = chooseRows(operand, rows, x.ref(), names, k, [k](const float* row, std::int32_t* chosen, float* values) {
+        for (std::size_t i = 0; i < k; ++i) values[i] = row[chosen[i]];
+    });
     call.also(out.first.ref);
     call.done(out.second.ref);
     return out;
 }
 
 std::pair<Owned, Owned> routerTopK(const TensorRef& operand, const AxisMap& rows, const std::string_view* names,
-                                   std::size_t k, bool normalise) {
+                                   std::size_t k, bool normalise, double topP) {
     OpCall call("routerTopK", {&operand});
+    if (!(topP > 0 && topP <= 1))
+        throw ValueError("routerTopK: topP is " + std::to_string(topP) + "; it must be above 0 and at most 1");
     requireK("routerTopK", operand, rows, k);
     requireIndexable("routerTopK", operand, rows);
     const RowsOf x(operand, rows);
@@ -159,12 +160,18 @@ std::pair<Owned, Owned> routerTopK(const TensorRef& operand, const AxisMap& rows
     const std::size_t n = x.ref().extent[rows.rank - 1u];
     std::vector<float> probability(n);
     auto out =
-        chooseRows(operand, rows, x.ref(), names, k, [&](const float* row, const std::int32_t* chosen, float* weights) {
+        chooseRows(operand, rows, x.ref(), names, k, [&](const float* row, std::int32_t* chosen, float* weights) {
             kernels::softmaxRow(probability.data(), row, n);
             double all = 0;
             for (std::size_t i = 0; i < k; ++i) {
                 weights[i] = probability[static_cast<std::size_t>(chosen[i])];
                 all += static_cast<double>(weights[i]);
+            }
+            if (topP < 1) {
+                double kept = 0;
+                std::size_t i = 0;
+                while (i < k && kept < topP * all) kept += static_cast<double>(weights[i++]);
+                for (all = kept; i < k; ++i) chosen[i] = -1, weights[i] = 0;
             }
             if (normalise)
                 for (std::size_t i = 0; i < k; ++i)

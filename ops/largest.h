@@ -16,7 +16,7 @@ Owned argmax(const TensorRef& x, const AxisMap& rows, const std::string_view* na
 std::pair<Owned, Owned> topK(const TensorRef& x, const AxisMap& rows, const std::string_view* names, std::size_t k);
 // The experts, and their weights.
 std::pair<Owned, Owned> routerTopK(const TensorRef& logits, const AxisMap& rows, const std::string_view* names,
-                                   std::size_t k, bool normalise);
+                                   std::size_t k, bool normalise, double topP);
 }  // namespace erased
 
 // The position of the largest value along an axis, which the result lacks; of equals the lowest. Throws ShapeError for
@@ -76,10 +76,12 @@ auto topK(const X& x, Along, Into, std::size_t k) {
 // A mixture's router (Shazeer et al. 2017, "Outrageously Large Neural Networks"; the softmax over all experts before
 // the choice is that of Mixtral and Qwen3-MoE): probabilities = softmax(logits, along); the k experts with the largest
 // logits, largest first, of equals the lowest number first; their probabilities, divided by their sum if `normalise`.
+// With topP below 1, the last of the k count nothing where the first have topP of the k's probability already: their
+// number is -1, their weight 0, and they are in no sum. At 1 that changes nothing.
 // The results have slot where the logits had the axis. Throws ValueError, naming the row, where logits are NaN, plus
-// infinity or all minus infinity, and for k = 0 or a k above the number of experts.
+// infinity or all minus infinity, for k = 0 or a k above the number of experts, and for a topP not in (0, 1].
 template <TensorLike X, class Along>
-auto routerTopK(const X& logits, Along, std::size_t k, bool normalise) {
+auto routerTopK(const X& logits, Along, std::size_t k, bool normalise, double topP = 1) {
     using Set = SetOf<X>;
     using OutSet = replaced<Set, Along, Axis<"slot">>;
     using Checks = All<FloatValues<"routerTopK", X>, HasAxis<"routerTopK", Set, Along>,
@@ -88,8 +90,8 @@ auto routerTopK(const X& logits, Along, std::size_t k, bool normalise) {
         return (void)sizeof(*Checks::error()), Routing<>();
     else {
         using Out = typename detail::pairOf<Routing, OutSet>::type;
-        auto [expert, weight] =
-            erased::routerTopK(logits.ref(), mapTo<Set, RowsAlong<Set, Axes<Along{}>>>, names<OutSet>, k, normalise);
+        auto [expert, weight] = erased::routerTopK(logits.ref(), mapTo<Set, RowsAlong<Set, Axes<Along{}>>>,
+                                                   names<OutSet>, k, normalise, topP);
         return Out{decltype(Out::expert)(std::move(expert)), decltype(Out::weight)(std::move(weight))};
     }
 }

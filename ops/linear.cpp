@@ -1,6 +1,7 @@
 #include "axial/ops/linear.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "axial/ops/activations.h"
@@ -41,20 +42,29 @@ bool plainFloats(Format format) { return format == Format::f32 || format == Form
 struct Quantised {
     kernels::QuantisedRow layout{0, 1};
     Buffer rows, tiles;
-    std::size_t count = 0;
     const std::byte* row(std::size_t t) const { return static_cast<const std::byte*>(rows.data()) + t * layout.bytes; }
 };
 
+// f(row, where it goes) for rows [begin, end), `bytes` apart; what is no row becomes zeros.
+template <class F>
+void forRows(const ActivationRows& x, std::size_t begin, std::size_t end, std::byte* to, std::size_t bytes, F&& f) {
+    for (std::size_t t = begin; t < end; ++t, to += bytes) {
+        if (const float* row = x.row(t))
+            f(row, to);
+        else
+            std::memset(to, 0, bytes);
+    }
+}
+
 Quantised quantised(const ActivationRows& x, bool inTiles) {
-    Quantised q{kernels::QuantisedRow(x.k, planes()), {}, {}, x.rows};
+    Quantised q{kernels::QuantisedRow(x.k, planes()), {}, {}};
     const std::size_t bytes = inTiles ? kernels::tileBytes(q.layout) : 0;
     q.rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
     if (bytes != 0) q.tiles = Buffer((x.rows + 15) / 16 * bytes);
     parallelFor(x.rows, 16, [&](std::size_t begin, std::size_t end) {
         auto* rows = static_cast<std::byte*>(q.rows.data()) + begin * q.layout.bytes;
-        for (std::size_t t = begin; t < end; ++t)
-            kernels::quantiseRow(x.data + static_cast<std::ptrdiff_t>(t) * x.stride, q.layout,
-                                 rows + (t - begin) * q.layout.bytes);
+        forRows(x, begin, end, rows, q.layout.bytes,
+                [&](const float* row, std::byte* to) { kernels::quantiseRow(row, q.layout, to); });
         if (bytes != 0)
             kernels::packTiles(q.layout, rows, end - begin,
                                static_cast<std::byte*>(q.tiles.data()) + begin / 16 * bytes);
@@ -66,26 +76,21 @@ Quantised quantised(const ActivationRows& x, bool inTiles) {
 struct SuperQuantised {
     kernels::SuperRow layout{0, 1};
     Buffer rows, tiles;
-    std::size_t count = 0;
     const std::byte* at(std::size_t t, bool inTiles) const {
         const auto* data = static_cast<const std::byte*>(inTiles ? tiles.data() : rows.data());
         return inTiles ? data + t / 16 * kernels::superTileBytes(layout) : data + t * layout.bytes;
     }
 };
 
-// Up to this many rows of activations, weights are multiplied as they stand in their blocks.
-constexpr std::size_t fewActivations = 4;
-
 SuperQuantised superQuantised(const ActivationRows& x, bool inTiles) {
-    SuperQuantised q{kernels::SuperRow(x.k, planes()), {}, {}, x.rows};
+    SuperQuantised q{kernels::SuperRow(x.k, planes()), {}, {}};
     const std::size_t bytes = kernels::superTileBytes(q.layout);
     q.rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
     if (inTiles) q.tiles = Buffer((x.rows + 15) / 16 * bytes);
     parallelFor(x.rows, 16, [&](std::size_t begin, std::size_t end) {
         auto* rows = static_cast<std::byte*>(q.rows.data()) + begin * q.layout.bytes;
-        for (std::size_t t = begin; t < end; ++t)
-            kernels::quantiseSuper(x.data + static_cast<std::ptrdiff_t>(t) * x.stride, q.layout,
-                                   rows + (t - begin) * q.layout.bytes);
+        forRows(x, begin, end, rows, q.layout.bytes,
+                [&](const float* row, std::byte* to) { kernels::quantiseSuper(row, q.layout, to); });
         if (inTiles)
             kernels::packSuperTiles(q.layout, rows, end - begin,
                                     static_cast<std::byte*>(q.tiles.data()) + begin / 16 * bytes);
@@ -116,8 +121,11 @@ void integerStrip(const Strip& s, const Quantised& x) {
     auto* scale = reinterpret_cast<float*>(memory + panel + most * codeStride);
     const kernels::CodeRows codes{reinterpret_cast<std::int8_t*>(memory + panel), codeStride, scale,
                                   scale + most * groupStride, groupStride};
-    const bool inTiles = x.tiles && s.firstRow == 0 && s.m == x.count && kernels::tilesWanted(s.m, form);
-    const auto* tiles = inTiles ? static_cast<const std::byte*>(x.tiles.data()) : nullptr;
+    // Tiles begin at every 16th row of activations, so only a product that begins at one can use them.
+    const bool inTiles = x.tiles && s.firstRow % 16 == 0 && kernels::tilesWanted(s.m, form);
+    const auto* tiles =
+        inTiles ? static_cast<const std::byte*>(x.tiles.data()) + s.firstRow / 16 * kernels::tileBytes(x.layout)
+                : nullptr;
     for (std::size_t j = s.begin, count; j < s.end; j += count) {
         const std::size_t column = j - s.begin;
         const std::byte* w = rows + static_cast<std::ptrdiff_t>(column) * s.w->rowBytes;
@@ -160,8 +168,7 @@ void floatStrip(const Strip& s, const ActivationRows& x) {
 
 void superStrip(const Strip& s, const SuperQuantised& x) {
     const std::byte* rows = s.w->data + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
-    // Tiles begin at every 16th row of activations, so only a product that begins at one can use them.
-    const bool inTiles = x.tiles && s.m > fewActivations && s.firstRow % 16 == 0;
+    const bool inTiles = x.tiles && s.m > fewActivations && s.firstRow % 16 == 0;  // as above
     kernels::SuperProduct p{s.w->format,   rows,
                             s.w->rowBytes, s.end - s.begin,
                             &x.layout,     x.at(s.firstRow, inTiles),
@@ -184,6 +191,19 @@ struct Forms {
     Quantised integer;
     SuperQuantised super;
 };
+
+// The same rows one behind the other, if there is an index; `memory` keeps them.
+ActivationRows inOrder(const ActivationRows& x, Buffer& memory) {
+    if (!x.index) return x;
+    memory = Buffer(std::max<std::size_t>(1, x.rows * x.k) * sizeof(float));
+    auto* const values = static_cast<float*>(memory.data());
+    const std::size_t bytes = x.k * sizeof(float);
+    parallelFor(x.rows, 16, [&](std::size_t begin, std::size_t end) {
+        forRows(x, begin, end, reinterpret_cast<std::byte*>(values + begin * x.k), bytes,
+                [&](const float* row, std::byte* to) { std::memcpy(to, row, bytes); });
+    });
+    return {values, static_cast<std::ptrdiff_t>(x.k), x.rows, x.k};
+}
 
 void storedStrip(const Strip& s, const ActivationRows& x, const Forms& forms) {
     if (superblocks(s.w->format))
@@ -312,16 +332,19 @@ void multiply(const ActivationRows& x, const RowsProduct* given, std::size_t cou
         find(ups[i]);
         p.up = &ups[i];
     }
-    bool wanted = false, inTiles = false, super = false, superInTiles = false;
+    bool asFloats = false, wanted = false, inTiles = false, super = false, superInTiles = false;
     const auto want = [&](const WeightRows& w, const RowsProduct& p) {
-        if (!meetsCodes(w.format)) return;
+        if (!meetsCodes(w.format)) {
+            asFloats = true;
+            return;
+        }
         const bool asRows = w.interleaved && p.m <= kernels::mostInterleaved(w.format) && p.n % 16 == 0;
         if (superblocks(w.format)) {
             super = true;
-            superInTiles = superInTiles || (x.rows > fewActivations && !asRows);
+            superInTiles = superInTiles || (p.m > fewActivations && !asRows);
         } else {
             wanted = true;
-            inTiles = inTiles || (!asRows && kernels::tilesWanted(x.rows, kernels::codeFormOf(w.format)));
+            inTiles = inTiles || (!asRows && kernels::tilesWanted(p.m, kernels::codeFormOf(w.format)));
         }
     };
     for (const RowsProduct& p : products) {
@@ -333,6 +356,8 @@ void multiply(const ActivationRows& x, const RowsProduct* given, std::size_t cou
     if (parts.empty()) return;
     const Forms q{wanted ? quantised(x, inTiles) : Quantised{},
                   super ? superQuantised(x, superInTiles) : SuperQuantised{}};
+    Buffer memory;
+    const ActivationRows floats = asFloats ? inOrder(x, memory) : x;
     const Activations arithmetic = detail::activations;
 
     auto task = [&](std::size_t index) {
@@ -342,9 +367,9 @@ void multiply(const ActivationRows& x, const RowsProduct* given, std::size_t cou
                           p->m,        p->out + begin, p->outStride, p->add ? p->add + begin : nullptr,
                           p->addStride};
         if (p->up)
-            gatedStrip(strip, *p->up, x, q);
+            gatedStrip(strip, *p->up, floats, q);
         else
-            anyStrip(strip, x, q);
+            anyStrip(strip, floats, q);
     };
     currentTeam().run(parts.size(), task);
 }

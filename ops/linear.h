@@ -1,6 +1,7 @@
 // Matrix products of rows of activations with rows of stored weights: the work below dot and its fused forms.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 #include "axial/tensor/format.h"
 
@@ -9,12 +10,22 @@ class FormSlot;
 }
 namespace axial::erased {
 
-// Rows of activations: row t holds k floats from data + t * stride on.
+// Rows of activations: row t holds k floats from data + t * stride on. With an index, from data + index[t] * stride on,
+// and -1 is no row, which no product asks for.
 struct ActivationRows {
     const float* data;
     std::ptrdiff_t stride;
     std::size_t rows, k;
+    const std::int32_t* index = nullptr;
+
+    const float* row(std::size_t t) const {
+        const auto at = index ? static_cast<std::ptrdiff_t>(index[t]) : static_cast<std::ptrdiff_t>(t);
+        return at < 0 ? nullptr : data + at * stride;
+    }
 };
+
+// A product of more rows of activations than these is fastest if its first row is a multiple of 16.
+inline constexpr std::size_t fewActivations = 4;
 
 // Rows of weights: row j holds k values of a format from data + j * rowBytes on.
 struct WeightRows {

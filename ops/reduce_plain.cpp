@@ -50,14 +50,19 @@ void softmax(float* out, const float* x, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<float>(weight[i]);
 }
 
-void routerTopK(std::int32_t* expert, float* weight, const float* logits, std::size_t n, std::size_t k,
-                bool normalise) {
+void routerTopK(std::int32_t* expert, float* weight, const float* logits, std::size_t n, std::size_t k, bool normalise,
+                double topP) {
     const std::vector<double> all = distribution(logits, n);
     topK(expert, logits, n, k);
-    double chosen = 0;
-    for (std::size_t i = 0; i < k; ++i) chosen += all[static_cast<std::size_t>(expert[i])];
-    for (std::size_t i = 0; i < k; ++i)
-        weight[i] = static_cast<float>(all[static_cast<std::size_t>(expert[i])] / (normalise ? chosen : 1));
+    const auto probability = [&](std::size_t i) { return all[static_cast<std::size_t>(expert[i])]; };
+    double chosen = 0, kept = 0;
+    for (std::size_t i = 0; i < k; ++i) chosen += probability(i);
+    std::size_t count = 0;
+    while (count < k && (topP == 1 || kept < topP * chosen)) kept += probability(count++);
+    for (std::size_t i = 0; i < k; ++i) {
+        weight[i] = i < count ? static_cast<float>(probability(i) / (normalise ? kept : 1)) : 0;
+        if (i >= count) expert[i] = -1;
+    }
 }
 
 }  // namespace axial::plain

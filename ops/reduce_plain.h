@@ -16,7 +16,9 @@ void topK(std::int32_t* index, const float* x, std::size_t n, std::size_t k);
 // out[i] = e^(x[i] - max(x)) / (the sum of those); zeros if every x[i] is minus infinity.
 void softmax(float* out, const float* x, std::size_t n);
 
-// softmax over all n experts, of which the k largest are chosen (topK); their weights, divided by their sum if asked.
-void routerTopK(std::int32_t* expert, float* weight, const float* logits, std::size_t n, std::size_t k, bool normalise);
+// softmax over all n experts, of which the k largest are chosen (topK); of those as many as it takes for topP of their
+// sum, the others -1 and 0; their weights, divided by their sum if asked.
+void routerTopK(std::int32_t* expert, float* weight, const float* logits, std::size_t n, std::size_t k, bool normalise,
+                double topP = 1);
 
 }  // namespace axial::plain

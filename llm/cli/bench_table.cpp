@@ -62,6 +62,8 @@ Json fields(const std::string& file, const ModelFacts& facts, const BenchResult&
             {"speculation", test.drafts},
             {"n_drafted", result.drafted},
             {"n_accepted", result.accepted},
+            {"experts", facts.hyperparameters.experts.count == 0 ? "" : "resident"},
+            {"expert_hit_rate", facts.hyperparameters.experts.count == 0 ? Json() : Json(1.0)},
             {"test_time", result.time},
             {"avg_ns", static_cast<std::int64_t>(mean(asNumbers))},
             {"stddev_ns", static_cast<std::int64_t>(deviation(asNumbers))},
@@ -144,10 +146,15 @@ class MarkdownTable : public BenchTable {
                                      result.test.name(),
                                      rate};
         line([&, i = 0](const Column&) mutable { return cells[i++]; });
+        if (facts.hyperparameters.experts.count != 0) residentExperts_ = true;
     }
-    void end() override { print("\naxial " AXIAL_VERSION ", " + instructionSet() + ", " + processor() + "\n"); }
+    void end() override {
+        if (residentExperts_) print("\nexperts: all resident, hit rate 100 %\n");
+        print("\naxial " AXIAL_VERSION ", " + instructionSet() + ", " + processor() + "\n");
+    }
 
   private:
+    bool residentExperts_ = false;
     struct Column {
         const char* title;
         std::size_t width;

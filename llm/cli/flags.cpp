@@ -42,6 +42,10 @@ const Flag flags[] = {
      &Options::activations, oneOf("int8,int16,float32")},
     {diff, "Model", "--activations", "ARITHMETIC", "what activations are rounded to before they meet quantised weights",
      &Options::exactActivations, oneOf("int8,int16,float32")},
+    {computes | bench, "Model", "--expert-top-p", "P",
+     "of a mixture of experts: run only the first of the experts used that together have this share of their "
+     "probability, for speed; 1: all (default 1)",
+     &Options::expertTopP, from(0.01, 1)},
     {computes | diff, "Model", "-t,--threads", "N", "threads; 0: one for each core that this process may use",
      &Options::threads, from(0, 256)},
     {computes, "Model", "-tb,--threads-batch", "N", "threads while the prompt is read; 0: as many as -t says",

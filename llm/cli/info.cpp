@@ -51,13 +51,27 @@ struct AxisRow {
     const char* meaning;
 };
 std::vector<AxisRow> axesOf(const llm::Hyperparameters& h) {
-    return {{llm::layer.name, h.layers, "transformer blocks"},
-            {llm::embed.name, h.embed, "width of the residual stream"},
-            {llm::head.name, h.heads, "query heads"},
-            {llm::kvHead.name, h.kvHeads, "key and value heads"},
-            {llm::channel.name, h.channels, "numbers in a head"},
-            {llm::ff.name, h.ff, "width inside a feed-forward block"},
-            {llm::vocab.name, h.vocabulary, "tokens"}};
+    const bool mixture = h.experts.count != 0;
+    std::vector<AxisRow> rows{{llm::layer.name, h.layers, "transformer blocks"},
+                              {llm::embed.name, h.embed, "width of the residual stream"},
+                              {llm::head.name, h.heads, "query heads"},
+                              {llm::kvHead.name, h.kvHeads, "key and value heads"},
+                              {llm::channel.name, h.channels, "numbers in a head"},
+                              {llm::ff.name, mixture ? h.experts.ff : h.ff,
+                               mixture ? "width inside an expert" : "width inside a feed-forward block"},
+                              {llm::vocab.name, h.vocabulary, "tokens"}};
+    if (mixture) {
+        rows.push_back({llm::expert.name, h.experts.count, "experts of a block"});
+        rows.push_back({llm::slot.name, h.experts.used, "of them used for each token"});
+    }
+    return rows;
+}
+
+// Blocks of a mixture that have no experts.
+std::size_t denseBlocks(const llm::Hyperparameters& h) {
+    std::size_t dense = 0;
+    for (std::size_t i = 0; i < h.layers; ++i) dense += h.experts.in(i) ? 0 : 1;
+    return dense;
 }
 
 llm::ValueStatistics statisticsOf(const llm::StoredTensor& t) {
@@ -89,6 +103,13 @@ Json jsonOf(const llm::ModelFile& file, const ModelFacts& facts, const llm::Voca
                                {"rope_scaling", scalingOf(h)},      {"rope_scaling_factor", h.ropeScaling.factor},
                                {"tied_head", facts.tiedHead}};
     json["parameters"] = facts.parameters;
+    if (h.experts.count != 0)
+        json["experts"] = {{"count", h.experts.count},
+                           {"used", h.experts.used},
+                           {"weights_normalised", h.experts.normalise},
+                           {"dense_blocks", denseBlocks(h)},
+                           {"active_parameters", facts.activeParameters},
+                           {"bytes_per_token", facts.bytesPerToken}};
     json["formats"] = Json::object();
     for (const auto& [name, use] : facts.formats)
         json["formats"][name] = {{"tensors", use.tensors}, {"bytes", use.bytes}, {"parameters", use.parameters}};
@@ -174,6 +195,16 @@ std::string textOf(const llm::ModelFile& file, const ModelFacts& facts, const ll
     lines.row("rope theta", number(h.ropeTheta), std::to_string(h.ropeChannels) + " channels of a head are rotated");
     lines.row("rope scaling", scalingOf(h) == "none" ? "none" : scalingOf(h) + " by " + number(h.ropeScaling.factor));
     lines.row("output head", facts.tiedHead ? "tied to the embedding" : "its own");
+
+    if (h.experts.count != 0) {
+        lines.title("Experts");
+        lines.row("used", std::to_string(h.experts.used) + " of " + std::to_string(h.experts.count),
+                  h.experts.normalise ? "for each token, their weights divided by their sum" : "for each token");
+        if (const std::size_t dense = denseBlocks(h); dense != 0)
+            lines.row("dense blocks", std::to_string(dense), std::to_string(h.ff) + " wide inside, without experts");
+        lines.row("parameters", inParameters(facts.activeParameters), "active: those that a token meets");
+        lines.row("read", inBytes(facts.bytesPerToken), "of weights for each token");
+    }
 
     if (!facts.formats.empty()) lines.title("Number formats");
     for (const auto& [name, use] : facts.formats)

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "axial/llm/architectures.h"
+#include "axial/llm/experts.h"
 
 namespace axial::cli {
 namespace {
@@ -19,6 +20,8 @@ std::string scaled(double value, double step, std::initializer_list<const char*>
 }  // namespace
 
 ModelFacts::ModelFacts(const llm::ModelFile& file) : hyperparameters(file.hyperparameters()) {
+    tiedHead = file.findTensor("output.weight") == nullptr;
+    const llm::ExpertParameters& experts = hyperparameters.experts;
     for (const llm::StoredTensor& tensor : file.tensors()) {
         std::size_t count = 1;
         for (const std::size_t extent : tensor.extent) count *= extent;
@@ -28,10 +31,16 @@ ModelFacts::ModelFacts(const llm::ModelFile& file) : hyperparameters(file.hyperp
         use.parameters += count;
         parameters += count;
         weightBytes += tensor.bytes;
+        const bool rows = tensor.name == "token_embd.weight" && !tiedHead && !tensor.extent.empty();
+        const std::size_t of = rows                                                  ? tensor.extent.front()
+                               : llm::isOfExperts(tensor.name) && experts.count != 0 ? experts.count
+                                                                                     : 1;
+        const std::size_t part = rows || of == 1 ? 1 : experts.used;
+        activeParameters += count / of * part;
+        bytesPerToken += tensor.bytes / of * part;
     }
     if (const auto* embedding = file.findTensor("token_embd.weight"); embedding && !embedding->extent.empty())
         hyperparameters.vocabulary = embedding->extent.front();
-    tiedHead = file.findTensor("output.weight") == nullptr;
     supported = llm::findArchitecture(hyperparameters.architecture) != nullptr;
 }
 

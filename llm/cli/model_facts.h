@@ -22,6 +22,9 @@ struct ModelFacts {
     std::size_t parameters = 0, weightBytes = 0;
     std::map<std::string, FormatUse> formats;  // by name
     bool tiedHead = true;                      // the output head is the embedding
+    // Of a token, whose experts are some of all: parameters and bytes of weights that it meets. Of an embedding that is
+    // not the output head as well that is one row.
+    std::size_t activeParameters = 0, bytesPerToken = 0;
 
     // The format that most parameters are stored in; empty without tensors.
     std::string mainFormat() const;

@@ -36,6 +36,7 @@ llm::LoadedModel openModel(const std::string& path, const Options& options) {
                     !options.quiet);
     llm::LoadOptions load;
     if (!options.preTokenizer.empty()) load.preTokenizer = options.preTokenizer;
+    load.expertTopP = options.expertTopP.value_or(1);
     load.onProgress = [&bar](double fraction) { bar.show(fraction); };
     llm::LoadedModel loaded = llm::load(openFile(path), load);
     if (!options.quiet)

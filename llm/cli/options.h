@@ -14,6 +14,7 @@ struct Options {
     std::int64_t contextSize = 4096;
     std::string cacheTypeK = "f16", cacheTypeV = "f16";
     std::string activations = "int16";
+    std::optional<double> expertTopP;
     std::int64_t threads = 0, threadsBatch = 0;
     std::int64_t batch = 2048, ubatch = 512;
 

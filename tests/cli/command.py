@@ -1,9 +1,11 @@
 """Runs the axial command: through pipes, or in a terminal of its own."""
+import contextlib
 import os
 import pty
 import select
 import signal
 import subprocess
+import tempfile
 import termios
 import time
 import unittest
@@ -35,6 +37,18 @@ def oracle(*path):
     if not os.path.exists(name):
         raise unittest.SkipTest("no " + name)
     return name
+
+
+@contextlib.contextmanager
+def other_architecture():
+    """A model of an architecture that there is not: the reference llama under another name."""
+    with open(oracle("models", "tiny-llama-F32.gguf"), "rb") as file:
+        bytes = file.read()
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, "other.gguf")
+        with open(name, "wb") as file:
+            file.write(bytes.replace(b"llama", b"other"))
+        yield name
 
 
 def token_id(text):

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import npy
-from command import axial, oracle
+from command import axial, oracle, other_architecture
 
 TEXTS = ["", "Hello, world!\n", "  two  spaces \n\n", "caf\u00e9 \u4f60\u597d \U0001f600", "a\r\nb\tc\x00d", "x" * 3000]
 
@@ -118,10 +118,38 @@ class Info(unittest.TestCase):
             self.assertIn(text, shown.text)
 
     def test_a_model_that_cannot_be_run_can_be_looked_at(self):
-        shown = axial("info", oracle("models", "tiny-qwen3moe-F32.gguf"))
+        with other_architecture() as other:
+            shown = axial("info", other)
         self.assertEqual(shown.code, 0)
-        self.assertIn("qwen3moe", shown.text)
+        self.assertIn("architecture    other", shown.text)
         self.assertIn("not supported by this version", shown.text)
+
+    def test_a_mixture_of_experts(self):
+        name = oracle("models", "tiny-qwen3moe-F32.gguf")
+        shown = axial("info", name, "--tensors").text
+        for text in ("expert          8", "2 of 8", "for each token, their weights divided by their sum",
+                     "[expert=8, ff=96, embed=128]", "[expert=8, embed=128]"):
+            self.assertIn(text, shown)
+        told = json.loads(axial("info", name, "--tensors", "-o", "json").out)
+        everything = active = 0
+        for tensor in told["tensors"]:
+            count = 1
+            for extent in tensor["extents"]:
+                count *= extent
+            everything += count
+            if tensor["name"] == "token_embd.weight":  # the head is not tied to it
+                active += count // tensor["extents"][0]
+            else:
+                active += count // 8 * 2 if "_exps" in tensor["name"] else count
+        self.assertEqual(told["parameters"], everything)
+        self.assertEqual(told["experts"]["active_parameters"], active)
+        self.assertEqual(told["experts"]["bytes_per_token"], 4 * active)
+        self.assertEqual((told["axes"]["expert"], told["axes"]["slot"], told["axes"]["ff"]), (8, 2, 96))
+        said = [axial("generate", "-m", name, "-p", "Hello", "-n", "8", "--temp", "0", "-q", *more).text
+                for more in ([], ["--expert-top-p", "1"], ["--spec"])]
+        self.assertEqual(len(set(said)), 1)
+        rows = json.loads(axial("bench", "-m", name, "-p", "8", "-n", "2", "-r", "1", "-o", "json").out)
+        self.assertEqual({(row["experts"], row["expert_hit_rate"]) for row in rows}, {("resident", 1.0)})
 
     def test_a_folder_with_safetensors(self):
         folder = oracle("models", "tiny-qwen3-hf-BF16")

@@ -2,7 +2,7 @@
 import os
 import unittest
 
-from command import HERE, axial, oracle
+from command import HERE, axial, other_architecture
 
 
 class Usage(unittest.TestCase):
@@ -70,8 +70,8 @@ class Usage(unittest.TestCase):
             self.assertEqual(tried.out, b"" if isinstance(tried.out, bytes) else "")
 
     def test_unsupported_models(self):
-        moe = oracle("models", "tiny-qwen3moe-F32.gguf")
-        self.refused(["generate", "-m", moe, "-p", "x"], 3, 'architecture "qwen3moe" is not supported')
+        with other_architecture() as other:
+            self.refused(["generate", "-m", other, "-p", "x"], 3, 'architecture "other" is not supported')
         self.refused(["tokenize", "--pre-tokenizer", "none-such", "-p", "x"], 3, "none-such is not known")
 
     def test_run_time_errors(self):

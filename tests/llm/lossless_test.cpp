@@ -182,8 +182,8 @@ TEST_CASE("lossless: 200 seeded runs on tiny models") {
     ThreadTeam one(1);
     const UseTeam use(one);
     std::vector<LoadedModel> models;
-    for (const char* name :
-         {"tiny-qwen3-F32", "tiny-qwen3-Q8_0", "tiny-qwen3-256-Q4_K_M", "tiny-llama-F32", "tiny-qwen2-Q8_0"})
+    for (const char* name : {"tiny-qwen3-F32", "tiny-qwen3-Q8_0", "tiny-qwen3-256-Q4_K_M", "tiny-llama-F32",
+                             "tiny-qwen2-Q8_0", "tiny-qwen3moe-Q8_0"})
         models.push_back(load(oracle::path("models/" + std::string(name) + ".gguf")));
     Totals totals;
     for (std::uint64_t seed = 0; seed < 200; seed += every)

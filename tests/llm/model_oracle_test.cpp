@@ -19,7 +19,7 @@ std::vector<std::string> modelNames() {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(oracle::path("models"))) {
         const std::string name = entry.path().stem().string();
-        if (name.starts_with("tiny-") && !name.starts_with("tiny-qwen3moe-")) names.push_back(name);
+        if (name.starts_with("tiny-")) names.push_back(name);
     }
     std::sort(names.begin(), names.end());
     return names;
@@ -62,7 +62,8 @@ TEST_CASE("logits in float are the reference's, for every format") {
 TEST_CASE("logits with a 16-bit cache are within its rounding") {
     if (!oracle::present()) return;
     const UseActivations exact(Activations::float32);
-    for (const std::string name : {"tiny-qwen3-F32", "tiny-llama-F32", "tiny-qwen2-F32", "tiny-qwen3-256-Q4_K"}) {
+    for (const std::string name :
+         {"tiny-qwen3-F32", "tiny-llama-F32", "tiny-qwen2-F32", "tiny-qwen3-256-Q4_K", "tiny-qwen3moe-F32"}) {
         CAPTURE(name);
         const LoadedModel loaded = loadOracle(name);
         const auto want = oracle::readNpy(oracle::path("models/ref/" + name + ".logits.npy"));
@@ -97,7 +98,9 @@ TEST_CASE("logits with 8-bit activations are within what their rounding costs") 
         const LoadedModel loaded = loadOracle(name);
         const auto want = oracle::readNpy(oracle::path("models/ref/" + name + ".logits.npy"));
         const auto d = oracle::distance(allLogits(*loaded.model, Format::f32), want.values);
-        CHECK(d.relativeRms <= (meetsFloatActivations(name) ? 5e-6 : 0.05));
+        // a router's choice may flip
+        const double most = name.starts_with("tiny-qwen3moe-") ? 0.12 : 0.05;
+        CHECK(d.relativeRms <= (meetsFloatActivations(name) ? 5e-6 : most));
     }
 }
 

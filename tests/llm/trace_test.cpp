@@ -59,7 +59,7 @@ void check(const std::string& model, const std::string& name, std::span<const fl
 TEST_CASE("the values inside a block are the reference's, by the reference's names") {
     if (!oracle::present()) return;
     const UseActivations exact(Activations::float32);
-    for (const std::string model : {"tiny-qwen3-F32", "tiny-qwen2-F32", "tiny-llama-F32"}) {
+    for (const std::string model : {"tiny-qwen3-F32", "tiny-qwen2-F32", "tiny-llama-F32", "tiny-qwen3moe-F32"}) {
         CAPTURE(model);
         const Traceable t(model);
         KvCache cache = t.loaded.model->makeCache(t.tokens.size(), Format::f32);
@@ -72,6 +72,11 @@ TEST_CASE("the values inside a block are the reference's, by the reference's nam
             REQUIRE(trace.values.contains(t.layer + name));
             check(model, name, trace.values.at(t.layer + name).values);
         }
+        if (t.loaded.model->hyperparameters().experts.count != 0)
+            for (const char* name : {"router_logits", "router_selected", "router_weights"}) {
+                REQUIRE(trace.values.contains(t.layer + name));
+                check(model, name, trace.values.at(t.layer + name).values);
+            }
         CHECK(trace.values.at(t.layer + "attn_probs").extents.size() == 3);
         CHECK(trace.values.at("1/layer_in").values == trace.values.at("0/layer_out").values);
         CHECK(trace.values.at("0/layer_in").values == trace.values.at("embedding").values);
@@ -86,7 +91,8 @@ TEST_CASE("every value of a pass has a name, and the same one in every family") 
     const std::map<std::string, Names> projections{
         {"tiny-qwen3-F32", {"attn_q", "attn_k", "v", "q", "k"}},
         {"tiny-qwen2-F32", {"attn_q", "attn_k", "attn_v", "attn_q_biased", "q", "attn_k_biased", "k", "v"}},
-        {"tiny-llama-F32", {"attn_q", "attn_k", "v", "q", "k"}}};
+        {"tiny-llama-F32", {"attn_q", "attn_k", "v", "q", "k"}},
+        {"tiny-qwen3moe-F32", {"attn_q", "attn_k", "v", "q", "k"}}};
     for (const auto& [model, between] : projections) {
         CAPTURE(model);
         const Traceable t(model);
@@ -97,9 +103,12 @@ TEST_CASE("every value of a pass has a name, and the same one in every family") 
         for (std::size_t i = 0; i < t.loaded.model->hyperparameters().layers; ++i) {
             Names layer{"layer_in", "attn_norm"};
             layer.insert(layer.end(), between.begin(), between.end());
-            for (const char* name : {"attn_probs", "attn_heads", "attn_out", "attn_residual", "ffn_norm", "ffn_gate",
-                                     "ffn_up", "ffn_inner", "ffn_out", "layer_out"})
-                layer.emplace_back(name);
+            layer.insert(layer.end(), {"attn_probs", "attn_heads", "attn_out", "attn_residual", "ffn_norm"});
+            if (t.loaded.model->hyperparameters().experts.count != 0)
+                layer.insert(layer.end(), {"router_logits", "router_weights", "router_selected"});
+            else
+                layer.insert(layer.end(), {"ffn_gate", "ffn_up", "ffn_inner"});
+            layer.insert(layer.end(), {"ffn_out", "layer_out"});
             for (const std::string& name : layer) want.push_back(std::to_string(i) + "/" + name);
         }
         want.insert(want.end(), {"output_norm", "logits"});

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <string>
 
@@ -226,4 +228,60 @@ TEST_CASE("routerTopK: many rows against the plain definition; errors name the r
     for (std::size_t e = 0; e < 60; ++e) logits(seq(5), expert(e)) = -infinity;
     CHECK(errorOf([&] { (void)routerTopK(logits, expert, 2, true); }) ==
           "routerTopK: the values at seq=5 are all minus infinity");
+}
+
+TEST_CASE("routerTopK: the public reports MOE-01 and MOE-03") {
+    if (!oracle::present()) return;
+    std::ifstream in(oracle::path("reports.jsonl"));
+    std::size_t cases = 0;
+    for (std::string line; std::getline(in, line);) {
+        const auto report = nlohmann::json::parse(line);
+        if (report.at("id") != "MOE-01" && report.at("id") != "MOE-03") continue;
+        CAPTURE(report.at("id").get<std::string>());
+        for (std::size_t c = 0; c < report["input"]["cases"].size(); ++c, ++cases) {
+            const auto values = report["input"]["cases"][c]["logits"].get<std::vector<float>>();
+            const auto k = report["input"]["cases"][c]["k"].get<std::size_t>();
+            const auto& want = report["expected"]["results"][c];
+            // Alone and among others: the choice is the same.
+            auto logits = uninitialized<float>(seq(40), expert(values.size()));
+            for (std::size_t s = 0; s < 40; ++s) std::copy(values.begin(), values.end(), logits.edit()(seq(s)).data());
+            for (const std::size_t s : {0, 39}) {
+                const auto some = logits.narrow(seq, s, s == 0 ? 40 : 1);
+                const auto normalised = routerTopK(some, expert, k, true), plainly = routerTopK(some, expert, k, false);
+                for (std::size_t i = 0; i < k; ++i) {
+                    CHECK(normalised.expert(seq(0), slot(i)) == want["experts"][i].get<int>());
+                    CHECK(std::abs(normalised.weight(seq(0), slot(i)) - want["weights_norm_true"][i].get<double>()) <
+                          1e-6);
+                    CHECK(std::abs(plainly.weight(seq(0), slot(i)) - want["weights_norm_false"][i].get<double>()) <
+                          1e-6);
+                }
+            }
+        }
+    }
+    CHECK(cases == 7);
+}
+
+TEST_CASE("routerTopK: top-p against the plain definition; at 1 no bit changes") {
+    const auto logits = randomTensor(8, seq(50), expert(16));
+    std::size_t dropped = 0;
+    for (const bool normalise : {true, false}) {
+        const auto all = routerTopK(logits, expert, 6, normalise), same = routerTopK(logits, expert, 6, normalise, 1.0);
+        CHECK(sameBits(all.weight, same.weight));
+        for (const double topP : {1e-9, 0.3, 0.7, 0.95}) {
+            const auto some = routerTopK(logits, expert, 6, normalise, topP);
+            for (std::size_t s = 0; s < 50; ++s) {
+                std::vector<std::int32_t> chosen(6);
+                std::vector<float> weight(6);
+                plain::routerTopK(chosen.data(), weight.data(), logits.data() + 16 * s, 16, 6, normalise, topP);
+                for (std::size_t i = 0; i < 6; ++i) CHECK(some.expert(seq(s), slot(i)) == chosen[i]);
+                CHECK(chosen[0] >= 0);
+                if (topP < 1e-6) CHECK(chosen[1] == -1);
+                CHECK(largestDifference(copy(some.weight(seq(s))), weight) < 1e-6);
+                dropped += static_cast<std::size_t>(std::count(chosen.begin(), chosen.end(), -1));
+            }
+        }
+    }
+    CHECK(dropped > 500);
+    for (const double topP : {0.0, -1.0, 1.5, static_cast<double>(notANumber)})
+        CHECK_THROWS_AS((void)routerTopK(logits, expert, 2, true, topP), ValueError);
 }
