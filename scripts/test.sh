@@ -68,6 +68,7 @@ arm64() {
 scripts/install_packages.sh test || exit 1
 scripts/fetch_peers.sh build/peers
 [ -d build/peers/llama.cpp ] && export AXIAL_LLAMA_CPP="$here/build/peers/llama.cpp"
+[ -d build/peers/python ] && export AXIAL_PYTHON_PEERS="$here/build/peers/python"
 [ -f build/peers/smollm2.gguf ] && export AXIAL_SMOLLM2="$here/build/peers/smollm2.gguf"
 
 run dev all

@@ -48,7 +48,7 @@ const Flag flags[] = {
      &Options::expertTopP, from(0.01, 1)},
     {computes | diff, "Model", "-t,--threads", "N", "threads; 0: one for each core that this process may use",
      &Options::threads, from(0, 256)},
-    {computes, "Model", "-tb,--threads-batch", "N", "threads while the prompt is read; 0: as many as -t says",
+    {computes & ~serve, "Model", "-tb,--threads-batch", "N", "threads while the prompt is read; 0: as many as -t says",
      &Options::threadsBatch, from(0, 256)},
     {replies, "Model", "-b,--batch-size", "N", "most prompt tokens between two looks at Ctrl-C", &Options::batch,
      from(1, maxSize)},

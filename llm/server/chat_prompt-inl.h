@@ -19,7 +19,7 @@ struct ToolUse {
     std::string named;        // the one that must be called
     bool parallel = true;     // more than one call
 };
-// tools, tool_choice and parallel_tool_calls of a chat completion. ApiError 400.
+// tools, tool_choice and parallel_tool_calls, as chat completions or responses spell them. ApiError 400.
 ToolUse readTools(const RequestBody& body);
 
 // The JSON schema that an answer must keep to.

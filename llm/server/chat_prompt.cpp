@@ -41,6 +41,16 @@ Json checkedMessages(const Json& messages) {
     return checked;
 }
 
+// {"type": "function", "name": ...}, as the Responses API has it, with an object "function" as chat completions have
+// it.
+Json wrapped(const Json& named) {
+    const Json* type = member(named, "type");
+    if (!type || *type != "function" || member(named, "function") || !member(named, "name")) return named;
+    Json function = named;
+    function.erase("type");
+    return {{"type", "function"}, {"function", std::move(function)}};
+}
+
 void checkTool(const Json& tool, std::size_t number) {
     const std::string which = "tools[" + std::to_string(number) + "]";
     if (!tool.is_object()) refuse(which + " must be an object", which);
@@ -62,8 +72,8 @@ ToolUse readTools(const RequestBody& body) {
     ToolUse use;
     if (const Json* tools = body.find("tools"))
         for (const Json& tool : *tools) {
-            checkTool(tool, use.tools.size());
-            use.tools.push_back(tool);
+            use.tools.push_back(wrapped(tool));
+            checkTool(use.tools.back(), use.tools.size() - 1);
         }
     use.parallel = body.boolean("parallel_tool_calls").value_or(true);
     const Json* choice = body.find("tool_choice");
@@ -74,8 +84,9 @@ ToolUse readTools(const RequestBody& body) {
     } else if (*choice == "required") {
         use.choice = ToolUse::Choice::required;
     } else if (choice->is_object()) {
-        const Json* type = member(*choice, "type");
-        const Json* function = member(*choice, "function");
+        const Json whole = wrapped(*choice);
+        const Json* type = member(whole, "type");
+        const Json* function = member(whole, "function");
         const Json* called = function ? member(*function, "name") : nullptr;
         if (!type || *type != "function" || !called || !called->is_string())
             refuse("tool_choice must be {\"type\": \"function\", \"function\": {\"name\": ...}}", name);

@@ -1,9 +1,8 @@
 #include "axial/llm/server/chat_reply.h"
 
 #include "axial/llm/server/api_error.h"
+#include "axial/llm/server/growing_reply.h"
 #include "axial/llm/server/reply_parts-inl.h"
-#include "axial/llm/thinking.h"
-#include "axial/llm/tool_calls.h"
 
 namespace axial::llm::server {
 namespace {
@@ -17,7 +16,7 @@ class ChatWriter final : public ReplyWriter {
     bool streams() const override { return form_.streams; }
 
     std::string take(Event event) override {
-        if (auto* piece = std::get_if<Piece>(&event)) return takePiece(std::move(*piece));
+        if (const auto* piece = std::get_if<Piece>(&event)) return takePiece(*piece);
         if (const auto* end = std::get_if<ChoiceEnd>(&event)) return takeEnd(*end);
         return {};
     }
@@ -48,25 +47,16 @@ class ChatWriter final : public ReplyWriter {
 
   private:
     struct Choice {
-        explicit Choice(const ChatForm& form) : thoughts(form.thoughtsOpened), calls(form.toolForm) {}
-        ThinkingSplitter thoughts;
-        ToolCallSplitter calls;
+        explicit Choice(const ChatForm& form) : growing(form.thoughtsOpened, form.toolForm) {}
+        GrowingReply growing;
         bool begun = false;
-        std::size_t thoughtTokens = 0;
-        std::vector<TokenLogprob> logprobs;  // not told yet
-        Json timings;                        // so far
+        Json timings;  // so far
         ChoiceEnd end;
-        // Without a stream, all that came; with one, the number of calls alone.
-        std::string thoughtText, content;
-        std::vector<ToolCall> called;
         std::vector<std::string> callIds;
-        std::vector<TokenLogprob> allLogprobs;
-    };
-    // What a piece adds to a choice.
-    struct Growth {
+        // Without a stream, all that came.
         std::string thoughts, content;
         std::vector<ToolCall> calls;
-        bool any() const { return !thoughts.empty() || !content.empty() || !calls.empty(); }
+        std::vector<TokenLogprob> logprobs;
     };
 
     Json chunkOf(Json list) const {
@@ -89,47 +79,33 @@ class ChatWriter final : public ReplyWriter {
         return eventOf(chunkOf(index, {{"role", "assistant"}, {"content", ""}}));
     }
 
-    std::string takePiece(Piece piece) {
+    std::string takePiece(const Piece& piece) {
         Choice& choice = choices_[piece.choice];
-        const bool before = choice.thoughts.inThoughts();
-        ThinkingSplitter::Parts parts = choice.thoughts.push(piece.text);
-        const bool thinks = before || choice.thoughts.inThoughts() || !parts.thoughts.empty();
-        if (thinks) choice.thoughtTokens = piece.tokens;
-        // Logprobs are told of the content alone, not of thoughts and the tags and spaces around them.
-        choice.logprobs.insert(choice.logprobs.end(), piece.logprobs.begin(), piece.logprobs.end());
-        if (parts.answer.empty() && (thinks || !choice.thoughts.holdsBack())) choice.logprobs.clear();
         if (form_.timings) choice.timings = timingsOf(piece);
-        ToolCallSplitter::Parts split = choice.calls.push(parts.answer);
-        return grow(piece.choice, {std::move(parts.thoughts), std::move(split.text), std::move(split.calls)});
+        return grow(piece.choice, choice.growing.take(piece));
     }
 
     std::string takeEnd(const ChoiceEnd& end) {
         Choice& choice = choices_[end.choice];
         choice.end = end;
-        const bool closed = choice.thoughtTokens > 0 && end.thoughtTokens > 0;
-        totals_.add(end, closed ? end.thoughtTokens : choice.thoughtTokens);
-        ThinkingSplitter::Parts parts = choice.thoughts.finish();
-        ToolCallSplitter::Parts split = choice.calls.push(parts.answer);
-        ToolCallSplitter::Parts rest = choice.calls.finish();
-        split.calls.insert(split.calls.end(), rest.calls.begin(), rest.calls.end());
-        std::string bytes =
-            grow(end.choice, {std::move(parts.thoughts), split.text + rest.text, std::move(split.calls)});
+        std::string bytes = grow(end.choice, choice.growing.end(end));
+        totals_.add(end, choice.growing.thoughtTokens());
         if (!form_.streams) return {};
         Json chunk = chunkOf(end.choice, Json::object(), nullptr, finishOf(choice));
         chunk["timings"] = timingsOf(end);
         return bytes + begin(end.choice) + eventOf(chunk);
     }
 
-    std::string grow(std::size_t index, Growth growth) {
+    std::string grow(std::size_t index, GrowingReply::Growth growth) {
+        if (growth.thoughts.empty() && growth.content.empty() && growth.calls.empty()) return {};
         Choice& choice = choices_[index];
-        if (!growth.any()) return {};
         const std::size_t before = choice.callIds.size();
         for (std::size_t i = 0; i < growth.calls.size(); ++i) choice.callIds.push_back(newId("call_"));
         if (!form_.streams) {
-            choice.thoughtText += growth.thoughts;
+            choice.thoughts += growth.thoughts;
             choice.content += growth.content;
-            choice.called.insert(choice.called.end(), growth.calls.begin(), growth.calls.end());
-            if (!growth.content.empty()) moveLogprobs(choice.logprobs, choice.allLogprobs);
+            choice.calls.insert(choice.calls.end(), growth.calls.begin(), growth.calls.end());
+            choice.logprobs.insert(choice.logprobs.end(), growth.logprobs.begin(), growth.logprobs.end());
             return {};
         }
         std::string bytes = begin(index);
@@ -141,10 +117,8 @@ class ChatWriter final : public ReplyWriter {
         if (!growth.thoughts.empty()) tell({{"reasoning_content", growth.thoughts}});
         if (!growth.content.empty()) {
             Json logprobs = nullptr;
-            if (form_.logprobs) {
-                logprobs = {{"content", logprobsOf(choice.logprobs, *form_.tokenizer)}, {"refusal", nullptr}};
-                choice.logprobs.clear();
-            }
+            if (form_.logprobs)
+                logprobs = {{"content", logprobsOf(growth.logprobs, *form_.tokenizer)}, {"refusal", nullptr}};
             tell({{"content", growth.content}}, std::move(logprobs));
         }
         for (std::size_t i = 0; i < growth.calls.size(); ++i) {
@@ -153,11 +127,6 @@ class ChatWriter final : public ReplyWriter {
             tell({{"tool_calls", Json::array({std::move(call)})}});
         }
         return bytes;
-    }
-
-    static void moveLogprobs(std::vector<TokenLogprob>& from, std::vector<TokenLogprob>& to) {
-        to.insert(to.end(), from.begin(), from.end());
-        from.clear();
     }
 
     static Json callJson(const ToolCall& call, const std::string& id) {
@@ -172,18 +141,18 @@ class ChatWriter final : public ReplyWriter {
     Json choiceJson(std::size_t index) const {
         const Choice& choice = choices_[index];
         Json message{{"role", "assistant"}, {"content", choice.content}};
-        if (choice.content.empty() && !choice.called.empty()) message["content"] = nullptr;
+        if (choice.content.empty() && !choice.calls.empty()) message["content"] = nullptr;
         message["refusal"] = nullptr;
-        if (!choice.thoughtText.empty()) message["reasoning_content"] = choice.thoughtText;
-        if (!choice.called.empty()) {
+        if (!choice.thoughts.empty()) message["reasoning_content"] = choice.thoughts;
+        if (!choice.calls.empty()) {
             Json calls = Json::array();
-            for (std::size_t i = 0; i < choice.called.size(); ++i)
-                calls.push_back(callJson(choice.called[i], choice.callIds[i]));
+            for (std::size_t i = 0; i < choice.calls.size(); ++i)
+                calls.push_back(callJson(choice.calls[i], choice.callIds[i]));
             message["tool_calls"] = std::move(calls);
         }
         Json logprobs = nullptr;
         if (form_.logprobs)
-            logprobs = {{"content", logprobsOf(choice.allLogprobs, *form_.tokenizer)}, {"refusal", nullptr}};
+            logprobs = {{"content", logprobsOf(choice.logprobs, *form_.tokenizer)}, {"refusal", nullptr}};
         return {{"index", index},
                 {"message", std::move(message)},
                 {"logprobs", std::move(logprobs)},

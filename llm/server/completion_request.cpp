@@ -28,8 +28,10 @@ std::vector<TokenId> tokensIn(const Json& list, const ServedModel& model) {
 std::vector<TokenId> promptIn(const Json& prompt, const ServedModel& model) {
     if (prompt.is_array()) return tokensIn(prompt, model);
     if (!prompt.is_string()) refuse("prompt must be a string, token ids, or a list of either", "prompt");
-    const Tokenizer& tokenizer = model.tokenizer();
-    return tokenizer.withEnds(tokenizer.encode(prompt.get_ref<const std::string&>()));
+    const Vocabulary& vocabulary = model.tokenizer().vocabulary();
+    std::vector<TokenId> tokens = model.tokenizer().encode(prompt.get_ref<const std::string&>());
+    if (vocabulary.addsBos && vocabulary.bos) tokens.insert(tokens.begin(), *vocabulary.bos);
+    return tokens;
 }
 
 }  // namespace

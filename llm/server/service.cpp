@@ -5,6 +5,7 @@
 
 #include "axial/llm/server/api_error.h"
 #include "axial/llm/server/json-inl.h"
+#include "axial/llm/server/openapi.h"
 #include "axial/llm/server/task.h"
 #include "axial/llm/server/text_routes.h"
 
@@ -33,16 +34,18 @@ struct Route {
     Handler handler;
 };
 
+Answer noEmbeddings(const HttpRequest&, const ServedModel&) {
+    throw ApiError(501, "this server's models write text; they are not made for embeddings", {}, "not_implemented");
+}
+
 const Route routes[] = {
     {"POST", "/chat/completions", true,
      [](const HttpRequest& r, const ServedModel& m) { return submitted(chatTask(r.body, m), m); }},
     {"POST", "/completions", true,
      [](const HttpRequest& r, const ServedModel& m) { return submitted(completionTask(r.body, m), m); }},
-    {"POST", "/embeddings", true,
-     [](const HttpRequest&, const ServedModel&) -> Answer {
-         throw ApiError(501, "this server's models write text; they are not made for embeddings", {},
-                        "not_implemented");
-     }},
+    {"POST", "/responses", true,
+     [](const HttpRequest& r, const ServedModel& m) { return submitted(responsesTask(r.body, m), m); }},
+    {"POST", "/embeddings", true, noEmbeddings},
     {"GET", "/models", true, [](const HttpRequest&, const ServedModel& m) -> Answer { return modelList(m); }},
     {"GET", "/models/", true,
      [](const HttpRequest& r, const ServedModel& m) -> Answer { return modelNamed(r.path, m); }},
@@ -54,6 +57,8 @@ const Route routes[] = {
      [](const HttpRequest& r, const ServedModel& m) -> Answer { return templateApplied(r.body, m); }},
     {"GET", "/health", false,
      [](const HttpRequest&, const ServedModel&) -> Answer { return HttpReply{.body = R"({"status":"ok"})"}; }},
+    {"GET", "/openapi.json", false,
+     [](const HttpRequest&, const ServedModel&) -> Answer { return HttpReply{.body = openApi()}; }},
     {"GET", "/metrics", false, nullptr},
 };
 

@@ -17,5 +17,6 @@ struct Task {
 // The body of a request, read. Throws ApiError.
 Task chatTask(std::string_view body, const ServedModel& model);
 Task completionTask(std::string_view body, const ServedModel& model);
+Task responsesTask(std::string_view body, const ServedModel& model);
 
 }  // namespace axial::llm::server
