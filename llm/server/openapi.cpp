@@ -24,6 +24,8 @@ constexpr Operation operations[] = {
     {"post", "/tokenize", "a text to its tokens", tokenizing, "content"},
     {"post", "/detokenize", "tokens to their text", detokenizing, "tokens"},
     {"post", "/apply-template", "a conversation to the text that the model continues", applyTemplate, "messages"},
+    {"post", "/attention", "a conversation to the address of a page that shows where its tokens look", attentionView,
+     "messages"},
     {"get", "/v1/models", "the models that there are"},
     {"get", "/health", "whether the model is loaded"},
     {"get", "/metrics", "counters and histograms for Prometheus", {}, {}, false, "text/plain"},

@@ -4,14 +4,15 @@ namespace axial::llm::server {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity(), maxWhole = 9e15;
-constexpr unsigned generating = chatCompletions | completions | responses, chatting = chatCompletions | responses;
+constexpr unsigned generating = chatCompletions | completions | responses, chatting = chatCompletions | responses,
+                   rendering = applyTemplate | attentionView;
 constexpr auto honoured = Use::honoured, ignored = Use::ignored, refused = Use::refused;
 
 constexpr std::string_view ids = R"({"type": "array", "items": {"type": "integer", "minimum": 0}})";
 
 const Parameter parameters[] = {
     {generating | embeddings, "model", ignored, Kind::text, "any name: the server's one model answers"},
-    {chatCompletions | applyTemplate,
+    {chatCompletions | rendering,
      "messages",
      honoured,
      Kind::list,
@@ -105,7 +106,7 @@ const Parameter parameters[] = {
      R"({"type": "object", "required": ["type"], "properties": {"type": {"enum": ["text", "json_object",
          "json_schema"]}}})"},
     {responses, "text", honoured, Kind::object, "format: text, json_object or json_schema"},
-    {chatting | applyTemplate,
+    {chatting | rendering,
      "tools",
      honoured,
      Kind::list,
@@ -123,14 +124,14 @@ const Parameter parameters[] = {
      0,
      {},
      R"({"anyOf": [{"enum": ["none", "auto", "required"]}, {"type": "object"}]})"},
-    {chatting | applyTemplate, "parallel_tool_calls", honoured, Kind::boolean,
+    {chatting | rendering, "parallel_tool_calls", honoured, Kind::boolean,
      "whether a reply may call more than one (true)"},
-    {chatCompletions | applyTemplate, "reasoning_effort", honoured, Kind::text,
+    {chatCompletions | rendering, "reasoning_effort", honoured, Kind::text,
      "none, minimal: answer without thinking first; low, medium, high, xhigh: think"},
     {responses, "reasoning", honoured, Kind::object, "effort: as reasoning_effort"},
-    {chatting | applyTemplate, "chat_template_kwargs", honoured, Kind::object,
+    {chatting | rendering, "chat_template_kwargs", honoured, Kind::object,
      "what the chat template is told; enable_thinking is one"},
-    {chatting | applyTemplate, "enable_thinking", honoured, Kind::boolean, "whether the model thinks first"},
+    {chatting | rendering, "enable_thinking", honoured, Kind::boolean, "whether the model thinks first"},
     {chatCompletions | completions, "timings_per_token", honoured, Kind::boolean,
      "tell in each chunk how many tokens were read and written, and how fast"},
     {completions, "echo", honoured, Kind::boolean, "begin the text with the prompt"},

@@ -15,6 +15,7 @@ enum Endpoint : unsigned {
     detokenizing = 16,
     applyTemplate = 32,
     embeddings = 64,
+    attentionView = 128,
 };
 
 enum class Use {

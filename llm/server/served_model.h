@@ -8,6 +8,7 @@
 #include "axial/llm/chat_template.h"
 #include "axial/llm/load.h"
 #include "axial/llm/sampler.h"
+#include "axial/llm/server/attention_views.h"
 #include "axial/llm/server/inference_loop.h"
 
 namespace axial::llm::server {
@@ -20,6 +21,7 @@ struct ServedModel {
     std::string noChat = {};                       // why there is none
     SamplerSettings thinking = {}, straight = {};  // the advice for replies that think first, and for others
     std::unique_ptr<InferenceLoop> loop = {};
+    std::unique_ptr<AttentionViews> attention = std::make_unique<AttentionViews>();
 
     const Tokenizer& tokenizer() const { return *loaded.tokenizer; }
 };

@@ -6,6 +6,7 @@
 #include "axial/llm/server/api_error.h"
 #include "axial/llm/server/json-inl.h"
 #include "axial/llm/server/openapi.h"
+#include "axial/llm/server/page_routes.h"
 #include "axial/llm/server/task.h"
 #include "axial/llm/server/text_routes.h"
 
@@ -32,6 +33,7 @@ struct Route {
     std::string_view method, path;
     bool versioned;  // also below /v1
     Handler handler;
+    bool needsKey = true;
 };
 
 Answer noEmbeddings(const HttpRequest&, const ServedModel&) {
@@ -56,10 +58,14 @@ const Route routes[] = {
     {"POST", "/apply-template", false,
      [](const HttpRequest& r, const ServedModel& m) -> Answer { return templateApplied(r.body, m); }},
     {"GET", "/health", false,
-     [](const HttpRequest&, const ServedModel&) -> Answer { return HttpReply{.body = R"({"status":"ok"})"}; }},
+     [](const HttpRequest&, const ServedModel&) -> Answer { return HttpReply{.body = R"({"status":"ok"})"}; }, false},
     {"GET", "/openapi.json", false,
      [](const HttpRequest&, const ServedModel&) -> Answer { return HttpReply{.body = openApi()}; }},
     {"GET", "/metrics", false, nullptr},
+    {"POST", "/attention", false,
+     [](const HttpRequest& r, const ServedModel& m) -> Answer { return m.attention->draw(r.body, m); }},
+    {"GET", "/attention/", false,
+     [](const HttpRequest& r, const ServedModel& m) -> Answer { return m.attention->show(r.path); }, false},
 };
 
 std::string_view withoutVersion(std::string_view path) { return path.starts_with("/v1/") ? path.substr(3) : path; }
@@ -101,16 +107,19 @@ std::optional<HttpReply> Service::answerHead(const HttpRequest& head) const {
         return ApiError(403, "the Host header names another server; --allowed-host makes this one known by that name")
             .reply();
     if (head.method == "OPTIONS") return access_.preflight(head);
-    if (head.path != "/health" && !access_.hasKey(head))
+    const std::optional<HttpReply> page = pageFileAt(head.path);
+    if (page && (head.method == "GET" || head.method == "HEAD")) return page;
+    const Route* other = routeOf(head, true);
+    if (!(other && !other->needsKey) && !page && !access_.hasKey(head))
         return ApiError(401, "the API key is missing or wrong; send it as \"Authorization: Bearer KEY\"", {},
                         "invalid_api_key")
             .reply();
     if (routeOf(head)) return std::nullopt;
-    if (const Route* other = routeOf(head, true)) {
+    if (other || page) {
+        const std::string method(other ? other->method : "GET");
         HttpReply reply =
-            ApiError(405, "this path is for " + std::string(other->method) + " requests only", {}, "method_not_allowed")
-                .reply();
-        reply.headers.emplace_back("Allow", std::string(other->method) + ", OPTIONS");
+            ApiError(405, "this path is for " + method + " requests only", {}, "method_not_allowed").reply();
+        reply.headers.emplace_back("Allow", method + ", OPTIONS");
         return reply;
     }
     return ApiError(404, "there is nothing at this path", {}, "not_found").reply();

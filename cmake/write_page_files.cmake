@@ -1,0 +1,21 @@
+# cmake -DPAGE=<llm/server/page> -DOUT=<file.cpp> -P write_page_files.cmake: the chat page's files as a C++ source.
+set(type_html "text/html; charset=utf-8")
+set(type_css "text/css; charset=utf-8")
+set(type_js "text/javascript; charset=utf-8")
+
+set(rows "")
+file(GLOB scripts RELATIVE ${PAGE} ${PAGE}/*.js)
+foreach(name index.html chat.css ${scripts})
+  file(READ ${PAGE}/${name} content)
+  string(REGEX REPLACE ".*\\." "" extension ${name})
+  set(path /${name})
+  if(name STREQUAL "index.html")
+    set(path /)
+  endif()
+  # A compiler need not take a literal of more than 65535 bytes; none is near that.
+  string(APPEND rows "    {\"${path}\", \"${type_${extension}}\", R\"=page=(${content})=page=\"},\n")
+endforeach()
+set(source "// Written by cmake/write_page_files.cmake.\n#include \"axial/llm/server/page_files.h\"\n\n")
+string(APPEND source "namespace axial::llm::server {\n\nnamespace {\nconstexpr PageFile files[] = {\n${rows}};\n}\n\n")
+string(APPEND source "std::span<const PageFile> pageFiles() { return files; }\n\n}  // namespace axial::llm::server\n")
+file(WRITE ${OUT} "${source}")
