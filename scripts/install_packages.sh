@@ -8,6 +8,7 @@ set -eu
 build="g++ cmake ninja-build pkg-config libhwy-dev libboost-dev libpcre2-dev libutf8proc-dev nlohmann-json3-dev libcli11-dev libedit-dev"
 test="doctest-dev librapidcheck-dev libbenchmark-dev clang-16 libclang-rt-16-dev python3 python3-pip chromium"
 arm64="g++-aarch64-linux-gnu qemu-user libhwy-dev:arm64 librapidcheck-dev:arm64"
+command -v npm >/dev/null || test="$test nodejs npm"  # node from elsewhere brings its own npm
 case "${1:-build}" in
     build) test="" arm64="" ;;
     test) arm64="" ;;

@@ -69,6 +69,7 @@ scripts/install_packages.sh test || exit 1
 scripts/fetch_peers.sh build/peers
 [ -d build/peers/llama.cpp ] && export AXIAL_LLAMA_CPP="$here/build/peers/llama.cpp"
 [ -d build/peers/python ] && export AXIAL_PYTHON_PEERS="$here/build/peers/python"
+[ -d build/peers/node ] && export AXIAL_NODE_PEERS="$here/build/peers/node"
 [ -f build/peers/smollm2.gguf ] && export AXIAL_SMOLLM2="$here/build/peers/smollm2.gguf"
 
 run dev all

@@ -16,11 +16,11 @@ struct Operation {
     std::string_view answer = "application/json";
 };
 
+// Without /v1/embeddings, which is not implemented.
 constexpr Operation operations[] = {
     {"post", "/v1/chat/completions", "a conversation to its answer", chatCompletions, "messages", true},
     {"post", "/v1/completions", "a text to what follows", completions, "prompt", true},
     {"post", "/v1/responses", "input items to output items", responses, "input", true},
-    {"post", "/v1/embeddings", "not implemented: the models are made to write text", embeddings, "input"},
     {"post", "/tokenize", "a text to its tokens", tokenizing, "content"},
     {"post", "/detokenize", "tokens to their text", detokenizing, "tokens"},
     {"post", "/apply-template", "a conversation to the text that the model continues", applyTemplate, "messages"},
