@@ -6,6 +6,7 @@
 #include "axial/bench/float_view.h"
 #include "axial/bench/op_cases.h"
 #include "axial/ops/attention.h"
+#include "axial/ops/work.h"
 #include "axial/tensor/error.h"
 #include "axial/tensor/stored.h"
 
@@ -18,9 +19,7 @@ OpCase attentionCase(const Shapes& shapes, Format format, std::size_t queries, s
     const std::size_t heads = shapes.heads, kvHeads = shapes.kvHeads, channels = shapes.channels;
     const std::size_t bytes = bytesOf(format, keys * kvHeads * channels), half = (bytes + 127) / 128 * 128;
     const std::size_t queryValues = queries * heads * channels;
-    // The first query sees all keys but queries - 1, the last all of them.
-    const double seen =
-        static_cast<double>(queries) * (static_cast<double>(keys) - static_cast<double>(queries - 1) / 2);
+    const Work work = work::attention(work::seenKeys(queries, keys, true), heads, channels);
     return {.op = "groupedAttention",
             .layer = {},
             .format = format,
@@ -28,7 +27,7 @@ OpCase attentionCase(const Shapes& shapes, Format format, std::size_t queries, s
             .activations = {},
             .cached = cached,
             .bytes = 2 * static_cast<double>(bytes),
-            .products = 2 * seen * static_cast<double>(heads * channels),
+            .products = static_cast<double>(work.multiplyAdds),
             .arithmetic = Arithmetic::float32,
             .operandBytes = std::max(2 * half, queryValues * sizeof(float)),
             .prepare = [=](const Memory& memory) {

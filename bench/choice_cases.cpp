@@ -6,6 +6,7 @@
 #include "axial/bench/op_cases.h"
 #include "axial/ops/gather.h"
 #include "axial/ops/largest.h"
+#include "axial/ops/work.h"
 #include "axial/tensor/error.h"
 #include "axial/tensor/stored.h"
 
@@ -76,7 +77,7 @@ OpCase topKCase(std::size_t m, std::size_t n, std::size_t k, bool cached) {
 
 OpCase routerCase(std::size_t m, std::size_t n, std::size_t k, bool cached) {
     OpCase c = choiceCase("routerTopK", {{"seq", m}, {"expert", n}, {"slot", k}}, m * n * sizeof(float), cached);
-    c.products = 3 * static_cast<double>(m * n);  // its softmax
+    c.products = static_cast<double>(work::softmax(m * n).multiplyAdds);
     c.prepare = [=, bytes = c.operandBytes](const Memory& memory) {
         return [=, places = Places(memory, bytes, cached)]() mutable {
             static_cast<void>(routerTopK(floatsAt<seq, expert>(places.next(), {m, n}), expert, k, true));

@@ -8,6 +8,7 @@
 #include "axial/ops/dot_fused.h"
 #include "axial/ops/interleaved.h"
 #include "axial/ops/linear_codes.h"
+#include "axial/ops/work.h"
 #include "axial/tensor/stored.h"
 
 namespace axial::bench {
@@ -33,7 +34,7 @@ OpCase linearCase(bool gated, const LinearLayer& layer, std::size_t m, std::opti
              .activations = activations,
              .cached = cached,
              .bytes = matrices * static_cast<double>(bytes),
-             .products = matrices * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k),
+             .products = matrices * static_cast<double>(work::dot(m * n, k, false).multiplyAdds),
              .arithmetic = activations == Activations::int8    ? Arithmetic::int8
                            : activations == Activations::int16 ? Arithmetic::int16
                                                                : Arithmetic::float32,

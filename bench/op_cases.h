@@ -28,8 +28,7 @@ struct OpCase {
     // Of the operands that a call reads from memory: weights, keys and values, the rows of a table, or what else is the
     // op's largest input. Not of those that another op has just left in the cache, nor of the result.
     double bytes;
-    // Multiply-accumulates of a call; a multiplication or addition by itself counts as one, a comparison or an
-    // exponential as none.
+    // Multiply-accumulates of a call (ops/work.h).
     double products;
     Arithmetic arithmetic;
 

@@ -3,6 +3,7 @@
 #include "axial/bench/op_cases.h"
 #include "axial/ops/axes.h"
 #include "axial/ops/elementwise.h"
+#include "axial/ops/work.h"
 
 namespace axial::bench {
 namespace {
@@ -11,9 +12,9 @@ using axes::seq;
 inline constexpr Axis<"embed"> embed;
 inline constexpr Axis<"ff"> ff;
 
-// An op of two tensors [seq, X], with `perValue` products for each value of the result.
+// An op of two tensors [seq, X].
 template <auto X, class Op>
-OpCase pairCase(std::string name, std::size_t m, std::size_t n, double perValue, bool cached, Op op) {
+OpCase pairCase(std::string name, std::size_t m, std::size_t n, const Work& work, bool cached, Op op) {
     const std::size_t bytes = m * n * sizeof(float), half = (bytes + 127) / 128 * 128;
     return {.op = std::move(name),
             .layer = {},
@@ -22,7 +23,7 @@ OpCase pairCase(std::string name, std::size_t m, std::size_t n, double perValue,
             .activations = {},
             .cached = cached,
             .bytes = 2 * static_cast<double>(bytes),
-            .products = perValue * static_cast<double>(m * n),
+            .products = static_cast<double>(work.multiplyAdds),
             .arithmetic = Arithmetic::float32,
             .operandBytes = 2 * half,
             .prepare = [=](const Memory& memory) {
@@ -37,10 +38,10 @@ OpCase pairCase(std::string name, std::size_t m, std::size_t n, double perValue,
 
 void addPointwiseCases(Cases& cases, const Shapes& shapes, const Selection& selection) {
     for (const std::size_t m : seqOf(selection, {1, 512}))
-        cases.push_back(pairCase<embed>("add", m, shapes.embed, 1, selection.cached,
+        cases.push_back(pairCase<embed>("add", m, shapes.embed, work::add(m * shapes.embed), selection.cached,
                                         [](const auto& x, const auto& y) { return add(x, y); }));
     for (const std::size_t m : seqOf(selection, {1, 512}))
-        cases.push_back(pairCase<ff>("swiglu", m, shapes.ff, 2, selection.cached,
+        cases.push_back(pairCase<ff>("swiglu", m, shapes.ff, work::swiglu(m * shapes.ff), selection.cached,
                                      [](const auto& x, const auto& y) { return swiglu(x, y); }));
 }
 

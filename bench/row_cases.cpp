@@ -6,6 +6,7 @@
 #include "axial/ops/norm.h"
 #include "axial/ops/rope.h"
 #include "axial/ops/softmax.h"
+#include "axial/ops/work.h"
 
 namespace axial::bench {
 namespace {
@@ -15,8 +16,8 @@ inline constexpr Axis<"embed"> embed;
 inline constexpr Axis<"vocab"> vocab;
 constexpr float epsilon = 1e-6f;
 
-// Everything but the op itself; `perValue` are the products that each value of x takes.
-OpCase rowCase(std::string op, std::vector<AxisExtent> axes, double perValue, bool cached) {
+// Everything but the op itself, whose work is said by the number of values.
+OpCase rowCase(std::string op, std::vector<AxisExtent> axes, Work (*work)(work::Count), bool cached) {
     const std::size_t bytes = sizeOf(axes) * sizeof(float);
     return {.op = std::move(op),
             .layer = {},
@@ -25,14 +26,14 @@ OpCase rowCase(std::string op, std::vector<AxisExtent> axes, double perValue, bo
             .activations = {},
             .cached = cached,
             .bytes = static_cast<double>(bytes),
-            .products = perValue * static_cast<double>(bytes / sizeof(float)),
+            .products = static_cast<double>(work(bytes / sizeof(float)).multiplyAdds),
             .arithmetic = Arithmetic::float32,
             .operandBytes = bytes,
             .prepare = {}};
 }
 
 OpCase normCase(std::size_t m, std::size_t n, bool cached) {
-    OpCase c = rowCase("rmsNormMul", {{"seq", m}, {"embed", n}}, 3, cached);
+    OpCase c = rowCase("rmsNormMul", {{"seq", m}, {"embed", n}}, work::rmsNormMul, cached);
     c.prepare = [=, bytes = c.operandBytes](const Memory& memory) {
         const auto w = floatsAt<embed>(memory.bytes().data(), {n});
         return [=, places = Places(memory, bytes, cached)]() mutable {
@@ -45,7 +46,7 @@ OpCase normCase(std::size_t m, std::size_t n, bool cached) {
 // Of a head's queries; fused with their norm or not.
 OpCase ropeCase(bool fused, std::size_t m, std::size_t heads, std::size_t channels, bool cached) {
     OpCase c = rowCase(fused ? "rmsNormMulRopeHalf" : "ropeHalf", {{"seq", m}, {"head", heads}, {"channel", channels}},
-                       fused ? 5 : 2, cached);
+                       fused ? work::rmsNormMulRope : work::rope, cached);
     c.prepare = [=, bytes = c.operandBytes](const Memory& memory) {
         const auto w = floatsAt<channel>(memory.bytes().data(), {channels});
         RopeParameters parameters;
@@ -63,7 +64,7 @@ OpCase ropeCase(bool fused, std::size_t m, std::size_t heads, std::size_t channe
 }
 
 OpCase softmaxCase(std::size_t m, std::size_t n, bool cached) {
-    OpCase c = rowCase("softmax", {{"seq", m}, {"vocab", n}}, 3, cached);
+    OpCase c = rowCase("softmax", {{"seq", m}, {"vocab", n}}, work::softmax, cached);
     c.prepare = [=, bytes = c.operandBytes](const Memory& memory) {
         return [=, places = Places(memory, bytes, cached)]() mutable {
             static_cast<void>(softmax(floatsAt<seq, vocab>(places.next(), {m, n}), vocab));

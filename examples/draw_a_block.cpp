@@ -9,7 +9,8 @@
 #include "axial/ops/elementwise.h"
 #include "axial/ops/norm.h"
 #include "axial/ops/rope.h"
-#include "axial/tensor/graph.h"
+#include "axial/tensor/graph_drawing.h"
+#include "axial/tensor/graph_text.h"
 
 using namespace axial;
 using namespace axial::axes;
@@ -93,11 +94,11 @@ int main(int count, char** arguments) {
         x.replace(attentionBlock, w, rope);
         x.replace(feedForwardBlock, w);
     }
-    graph.print(std::cout);
+    writeText(std::cout, graph);
 
     const std::string file = count > 1 ? arguments[1] : "block.dot";
     std::ofstream drawing(file);
-    graph.graphviz(drawing);
+    writeDrawing(drawing, graph, "A transformer block");
     std::cout << "drawing: " << file << '\n';
     return drawing ? 0 : 1;
 }

@@ -1,171 +1,312 @@
 #include "axial/tensor/graph.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <iomanip>
-#include <ostream>
+#include <cstring>
 
 namespace axial {
-
 namespace {
 
-std::string shapeOf(const TensorRef& v) {
-    std::string text = describe(v);
-    if (v.format != Format::f32) text.append(" ").append(nameOf(v.format));
-    return text;
+// So many parts of values are remembered: more than one op after another writes before they are read.
+constexpr std::size_t fewestWritten = 256;
+// Room beyond what one op needs, for ops that run inside of it.
+constexpr std::size_t spare = 256;
+
+// Room for so many more, so that what follows cannot fail.
+template <class T>
+void makeRoom(std::vector<T>& list, std::size_t count) {
+    if (list.capacity() - list.size() < count) list.reserve(2 * list.capacity() + count);
 }
 
-std::string microseconds(std::chrono::nanoseconds time) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f us", double(time.count()) / 1000);
-    return text;
+// The bytes between the first value and the last.
+std::pair<const std::byte*, const std::byte*> span(const TensorRef& v) {
+    std::ptrdiff_t last = 0;
+    for (std::size_t i = 0; i < v.rank; ++i)
+        if (v.extent[i] != 0) last += static_cast<std::ptrdiff_t>(v.extent[i] - 1) * v.stride[i];
+    const FormatInfo& info = infoOf(v.format);
+    const auto* begin = static_cast<const std::byte*>(v.data);
+    return {begin, begin + (last / info.blockElements + 1) * static_cast<std::ptrdiff_t>(info.blockBytes)};
 }
 
-std::string inQuotes(std::string_view text) {
-    std::string result = "\"";
-    for (char c : text) {
-        if (c == '"' || c == '\\') result += '\\';
-        result += c;
+std::uint64_t mixed(std::uint64_t x) { return (x ^ x >> 29) * 0xbf58476d1ce4e5b9u; }
+std::uint64_t hashOf(const std::string_view* axis, Format format, std::size_t rank, const Extents& extent) {
+    std::uint64_t hash = mixed(reinterpret_cast<std::uintptr_t>(axis) + static_cast<std::uint64_t>(format));
+    for (std::size_t i = 0; i < rank; ++i) hash = mixed(hash + extent[i]);
+    return hash >> 32;
+}
+std::uint64_t hashOf(std::string_view text) {
+    std::uint64_t hash = text.size();
+    for (; text.size() >= 8; text.remove_prefix(8)) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, text.data(), 8);
+        hash = mixed(hash + word);
     }
-    return result + "\"";
+    for (const char c : text) hash = hash << 8 ^ static_cast<unsigned char>(c);
+    return mixed(hash);
 }
-
-std::vector<std::string> scopesOf(const std::string& path) {
-    std::vector<std::string> parts;
-    for (std::size_t from = 0; from < path.size();) {
-        const std::size_t to = std::min(path.find('/', from), path.size());
-        parts.push_back(path.substr(from, to - from));
-        from = to + 1;
-    }
-    return parts;
+std::uint64_t placeOf(const void* data) { return mixed(reinterpret_cast<std::uintptr_t>(data)) >> 32; }
+bool isOf(const Graph::Shape& s, const TensorRef& v) {
+    return s.axis == v.axis && s.format == v.format && s.rank == v.rank &&
+           std::equal(v.extent.begin(), v.extent.begin() + v.rank, s.extent.begin());
 }
+std::uint64_t bitOf(std::uint64_t serial) { return std::uint64_t{1} << serial % 64; }
 
-// "layer 3/attention" as "layer */attention": what the layers spend together.
-std::string withoutPositions(const std::string& path) {
-    std::string result;
-    for (std::string& part : scopesOf(path)) {
-        const std::size_t space = part.rfind(' ');
-        if (space != part.npos && part.find_first_not_of("0123456789", space + 1) == part.npos)
-            part.replace(space + 1, part.npos, "*");
-        result.append(result.empty() ? "" : "/").append(part);
-    }
-    return result;
+TensorRef refOf(const Graph::Shape& s) {
+    TensorRef r;
+    r.axis = s.axis;
+    r.format = s.format;
+    r.rank = s.rank;
+    r.extent = s.extent;
+    return r;
 }
 
 }  // namespace
 
-std::size_t Graph::leafOf(const TensorRef& v) {
-    // A parameter is known by its label, anything else by where it lies and how it is read.
-    std::string key(v.label);
-    if (key.empty()) {
-        char address[32];
-        std::snprintf(address, sizeof address, "%p", v.data);
-        key = address + shapeOf(v);
+std::size_t Graph::Shape::bytes() const { return bytesOf(format, refOf(*this).size()); }
+std::string Graph::Shape::text() const {
+    std::string text = describe(refOf(*this));
+    if (format != Format::f32) text.append(" ").append(nameOf(format));
+    return text;
+}
+bool operator==(const Graph::Shape& l, const Graph::Shape& r) {
+    return l.format == r.format && l.rank == r.rank &&
+           (l.axis == r.axis || std::equal(l.axis, l.axis + l.rank, r.axis)) &&
+           std::equal(l.extent.begin(), l.extent.begin() + l.rank, r.extent.begin());
+}
+
+Graph::Graph(Interest interest) : Observer(interest) { clear(); }
+
+void Graph::clear() {
+    nodes_.clear();
+    operands_.clear();
+    results_.clear();
+    leaves_.clear();
+    shapes_.clear();
+    shapeTable_.assign(256, nullptr);
+    leafTable_.assign(1024, {});
+    names_.clear();
+    namedInputs_.clear();
+    written_.clear();
+    writtenSerials_ = 0;
+    scopeByPath_.clear();
+    scopes_.clear();
+    scope_ = 0;
+    enter("");
+    meter_ = std::make_unique<MemoryMeter>();
+    heldBefore_ = heldLast_ = meter_->held();
+}
+
+const Graph::Result* Graph::resultWith(ValueId id) const {
+    if (id == 0) return nullptr;
+    // The node that it must be of. Most values are read soon; ids rise from node to node.
+    std::size_t node = nodes_.size(), few = 0;
+    while (few < 16 && node != 0 && nodes_[node - 1].lastId >= id) --node, ++few;
+    if (few == 16)
+        node = static_cast<std::size_t>(
+            std::lower_bound(nodes_.begin(), nodes_.end(), id, [](const Node& n, ValueId i) { return n.lastId < i; }) -
+            nodes_.begin());
+    if (node == nodes_.size()) return nullptr;
+    for (const Result& r : resultsOf(nodes_[node]))
+        if (r.id == id) return &r;
+    return nullptr;
+}
+
+const Graph::Shape* Graph::shapeOf(const TensorRef& v) {
+    const std::uint64_t hash = hashOf(v.axis, v.format, v.rank, v.extent);
+    const auto find = [&] {
+        std::size_t at = hash & (shapeTable_.size() - 1);
+        while (shapeTable_[at] && !isOf(*shapeTable_[at], v)) at = (at + 1) & (shapeTable_.size() - 1);
+        return at;
+    };
+    std::size_t at = find();
+    if (shapeTable_[at]) return shapeTable_[at];
+    if (2 * (shapes_.size() + 1) > shapeTable_.size()) {
+        std::vector<const Shape*> larger(2 * shapeTable_.size(), nullptr);
+        for (const Shape& s : shapes_) {
+            std::size_t to = hashOf(s.axis, s.format, s.rank, s.extent) & (larger.size() - 1);
+            while (larger[to]) to = (to + 1) & (larger.size() - 1);
+            larger[to] = &s;
+        }
+        shapeTable_ = std::move(larger);
+        at = find();
     }
-    const auto [at, isNew] = leafByKey_.try_emplace(key, leaves_.size());
-    if (isNew) leaves_.push_back({std::string(v.label), shapeOf(v)});
-    return at->second;
+    return shapeTable_[at] = &shapes_.emplace_back(Shape{v.axis, v.format, v.rank, v.extent});
+}
+
+Graph::Index Graph::leafOf(const TensorRef& v) {
+    // Known by where it lies, what it is called and how it is read.
+    const std::uint64_t serial = serialOf(v.owner), label = hashOf(v.label);
+    const auto find = [&] {
+        std::size_t at = placeOf(v.data) & (leafTable_.size() - 1);
+        const auto isIt = [&](const LeafPlace& p) {
+            return p.data == v.data && p.label == label && p.serial == serial && isOf(*p.shape, v);
+        };
+        while (leafTable_[at].shape && !isIt(leafTable_[at])) at = (at + 1) & (leafTable_.size() - 1);
+        return at;
+    };
+    std::size_t at = find();
+    if (leafTable_[at].shape) return leafTable_[at].leaf;
+    if (2 * (leaves_.size() + 1) > leafTable_.size()) {
+        std::vector<LeafPlace> larger(2 * leafTable_.size());
+        for (const LeafPlace& p : leafTable_) {
+            if (!p.shape) continue;
+            std::size_t to = placeOf(p.data) & (larger.size() - 1);
+            while (larger[to].shape) to = (to + 1) & (larger.size() - 1);
+            larger[to] = p;
+        }
+        leafTable_ = std::move(larger);
+        at = find();
+    }
+    const bool isParameter = !v.label.empty();
+    const Shape* const shape = shapeOf(v);
+    leaves_.push_back({std::string(isParameter ? v.label : inputName(v)), isParameter, shape});
+    leafTable_[at] = {v.data, label, serial, shape, static_cast<Index>(leaves_.size() - 1)};
+    return leafTable_[at].leaf;
+}
+
+std::string_view Graph::kept(std::string_view name) {
+    for (const std::string& known : names_)
+        if (known == name) return known;
+    return names_.emplace_back(name);
+}
+
+// The parts that were last written of a value: those that nobody has read since, or else those that were read together
+// with the last of them. False if there are none.
+bool Graph::addParts(const TensorRef& v, Index number, std::vector<Operand>& operands) {
+    const std::uint64_t serial = serialOf(v.owner);
+    if (!(writtenSerials_ & bitOf(serial))) return false;
+    const auto [begin, end] = span(v);
+    const std::size_t before = operands.size();
+    Index reader = unread;
+    for (std::size_t i = written_.size(); i-- > 0;) {
+        Written& w = written_[i];
+        if (w.serial != serial || w.begin >= end || begin >= w.end) continue;
+        if (operands.size() == before) reader = w.reader;
+        if (w.reader != reader) break;
+        if (w.reader == unread) w.reader = static_cast<Index>(nodes_.size());
+        operands.push_back({number, false, w.result, shapeOf(v)});
+    }
+    std::reverse(operands.begin() + static_cast<std::ptrdiff_t>(before), operands.end());
+    return operands.size() != before;
+}
+
+void Graph::addOperand(const TensorRef& v, Index number, std::vector<Operand>& operands) {
+    if (const Result* made = resultWith(v.id)) {
+        const Shape* const shape = isOf(*made->shape, v) ? made->shape : shapeOf(v);
+        operands.push_back({number, false, static_cast<Index>(made - results_.data()), shape});
+    } else if (!v.label.empty() || !addParts(v, number, operands)) {
+        const Index leaf = leafOf(v);
+        operands.push_back({number, true, leaf, leaves_[leaf].shape});
+    }
+}
+
+Graph::Pending& Graph::pendingFor(const OpEvent& e) {
+    for (Pending& p : pending_)
+        if (p.event == &e) return p;
+    pending_.push_back({&e, {}});
+    return pending_.back();
+}
+
+void Graph::enter(std::string_view scope) {
+    isEntered_ = false;
+    if (!scopes_.empty()) {
+        if (scopes_[scope_].path == scope) return;
+        // Steps of a model go through their scopes in the same order.
+        const Index follower = scopes_[scope_].follower;
+        if (scopes_[follower].path == scope) {
+            scope_ = follower;
+            return;
+        }
+    }
+    auto at = scopeByPath_.find(scope);
+    if (at == scopeByPath_.end()) {
+        scopes_.push_back({std::string(scope), 0});
+        at = scopeByPath_.emplace(scopes_.back().path, static_cast<Index>(scopes_.size() - 1)).first;
+    }
+    scopes_[scope_].follower = at->second;
+    scope_ = at->second;
+}
+
+// What was held since this was last asked counts for the scope that ops were in.
+void Graph::takePeak() {
+    const std::size_t peak = meter_->takePeak();
+    if (isEntered_) {
+        if (peak == heldLast_) return;  // nothing ran there, nor took memory
+        enter(entered_);
+    }
+    heldLast_ = meter_->held();
+    if (peak > heldBefore_) scopes_[scope_].peakBytes = std::max(scopes_[scope_].peakBytes, peak - heldBefore_);
+}
+
+void Graph::onScope(std::string_view scope) try {
+    takePeak();
+    entered_ = scope;
+    isEntered_ = true;
+} catch (...) {  // no memory: before() tries it again
+}
+
+void Graph::onName(std::string_view name, const TensorRef& value, const std::string&) try {
+    if (const Result* made = resultWith(value.id)) {
+        Result& result = results_[static_cast<std::size_t>(made - results_.data())];
+        if (result.name.empty()) result.name = kept(name);
+    } else if (value.id == 0 && value.label.empty()) {
+        constexpr std::size_t most = 16;
+        if (namedInputs_.size() == most) namedInputs_.erase(namedInputs_.begin());
+        namedInputs_.push_back({value.data, serialOf(value.owner), std::string(name)});
+    }
+} catch (...) {  // no memory: it stays without a name
+}
+
+std::string_view Graph::inputName(const TensorRef& v) const {
+    for (std::size_t i = namedInputs_.size(); i-- > 0;)
+        if (namedInputs_[i].data == v.data && namedInputs_[i].serial == serialOf(v.owner)) return namedInputs_[i].name;
+    return {};
+}
+
+void Graph::before(const OpEvent& e) {
+    // What will be looked at, all at once.
+    for (const TensorRef& in : e.in)
+        if (!in.label.empty()) {
+            __builtin_prefetch(in.label.data());
+            __builtin_prefetch(&leafTable_[placeOf(in.data) & (leafTable_.size() - 1)]);
+        }
+    enter(e.scope);
+    Pending& pending = pendingFor(e);
+    pending.operands.clear();
+    for (std::size_t i = 0; i < e.in.size(); ++i) addOperand(e.in[i], static_cast<Index>(i), pending.operands);
+    makeRoom(nodes_, spare);
+    makeRoom(operands_, pending.operands.size() + spare);
+    makeRoom(results_, e.in.size() + spare);
+    if (written_.size() >= 2 * fewestWritten) {
+        written_.erase(written_.begin(), written_.end() - fewestWritten);
+        writtenSerials_ = 0;
+        for (const Written& w : written_) writtenSerials_ |= bitOf(w.serial);
+    }
+    makeRoom(written_, spare);
 }
 
 void Graph::onOp(const OpEvent& e) {
-    Node node{std::string(e.op), e.scope, {}, shapeOf(e.out), e.time, bytesOf(e.out.format, e.out.size())};
-    for (const TensorRef& in : e.in) {
-        const auto made = producer_.find(in.id);
-        const bool isLeaf = in.id == 0 || made == producer_.end();
-        node.in.push_back({isLeaf, isLeaf ? leafOf(in) : made->second, shapeOf(in)});
-        node.bytes += bytesOf(in.format, in.size());
+    const Pending& pending = pendingFor(e);
+    const auto index = static_cast<Index>(nodes_.size());
+    Node node{e.op,
+              scope_,
+              static_cast<Index>(operands_.size()),
+              static_cast<Index>(pending.operands.size()),
+              static_cast<Index>(results_.size()),
+              static_cast<Index>(1 + e.moreOut.size()),
+              e.out.id,
+              e.work,
+              e.time};
+    operands_.insert(operands_.end(), pending.operands.begin(), pending.operands.end());
+    results_.push_back({e.out.id, index, 0, e.inPlace, shapeOf(e.out), {}});
+    for (std::size_t i = 0; i < e.moreOut.size(); ++i)
+        results_.push_back({e.moreOut[i].id, index, static_cast<Index>(i + 1), false, shapeOf(e.moreOut[i]), {}});
+    if (e.inPlace) {
+        const auto [begin, end] = span(e.out);
+        const std::uint64_t serial = serialOf(e.out.owner);
+        written_.push_back({serial, begin, end, node.firstResult, unread});
+        writtenSerials_ |= bitOf(serial);
     }
-    producer_[e.out.id] = nodes_.size();
-    nodes_.push_back(std::move(node));
-}
-
-void Graph::clear() { *this = Graph(); }
-
-void Graph::print(std::ostream& out) const {
-    std::size_t scope = 0, op = 0;
-    for (const Node& node : nodes_) {
-        scope = std::max(scope, node.scope.size());
-        op = std::max(op, node.op.size());
-    }
-    const std::size_t digits = std::to_string(nodes_.size()).size() + 1;
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        const Node& node = nodes_[i];
-        out << std::left << std::setw(int(scope)) << node.scope << (scope ? "  " : "") << std::setw(int(digits))
-            << "%" + std::to_string(i) << "  " << std::setw(int(op)) << node.op;
-        for (const Value& in : node.in) {
-            const std::string& label = in.isLeaf ? leaves_[in.from].label : std::string();
-            out << ' ' << (in.isLeaf ? (label.empty() ? "leaf" : label) : "%" + std::to_string(in.from)) << in.shape;
-        }
-        out << " -> " << node.shape << "  " << microseconds(node.time) << '\n';
-    }
-}
-
-void Graph::graphviz(std::ostream& out) const {
-    out << "digraph axial {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", "
-           "fontsize=10];\n";
-    for (std::size_t i = 0; i < leaves_.size(); ++i)
-        out << "  leaf" << i << " [shape=ellipse, label="
-            << inQuotes(leaves_[i].label.empty() ? leaves_[i].shape : leaves_[i].label + " " + leaves_[i].shape)
-            << "];\n";
-    std::vector<std::string> open;
-    std::size_t boxes = 0;
-    const auto closeTo = [&](std::size_t depth) {
-        for (; open.size() > depth; open.pop_back()) out << "  }\n";
-    };
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        const std::vector<std::string> scopes = scopesOf(nodes_[i].scope);
-        std::size_t same = 0;
-        while (same < std::min(open.size(), scopes.size()) && open[same] == scopes[same]) ++same;
-        closeTo(same);
-        for (; same < scopes.size(); ++same) {
-            out << "  subgraph cluster" << boxes++ << " { label=" << inQuotes(scopes[same]) << ";\n";
-            open.push_back(scopes[same]);
-        }
-        out << "  op" << i << " [label=" << inQuotes(nodes_[i].op) << "];\n";
-    }
-    closeTo(0);
-    for (std::size_t i = 0; i < nodes_.size(); ++i)
-        for (const Value& in : nodes_[i].in) {
-            out << "  " << (in.isLeaf ? "leaf" : "op") << in.from << " -> op" << i;
-            if (!in.isLeaf) out << " [label=" << inQuotes(in.shape) << "]";
-            out << ";\n";
-        }
-    out << "}\n";
-}
-
-void Graph::profile(std::ostream& out) const {
-    struct Sum {
-        std::size_t calls = 0, bytes = 0;
-        std::chrono::nanoseconds time{};
-    };
-    const auto table = [&](const char* title, auto keyOf) {
-        std::map<std::string, Sum> sums;
-        Sum all;
-        for (const Node& node : nodes_)
-            for (Sum* sum : {&sums[keyOf(node)], &all}) {
-                ++sum->calls;
-                sum->bytes += node.bytes;
-                sum->time += node.time;
-            }
-        std::vector<std::pair<std::string, Sum>> rows(sums.begin(), sums.end());
-        std::stable_sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.second.time > b.second.time; });
-        std::size_t width = std::string_view(title).size();
-        for (const auto& row : rows) width = std::max(width, row.first.size());
-        out << std::left << std::setw(int(width)) << title << std::right << std::setw(8) << "calls" << std::setw(14)
-            << "time" << std::setw(9) << "share" << std::setw(10) << "GB/s" << '\n';
-        for (const auto& [name, sum] : rows) {
-            char share[16], rate[16];
-            std::snprintf(share, sizeof share, "%.1f %%",
-                          all.time.count() ? 100.0 * double(sum.time.count()) / double(all.time.count()) : 0.0);
-            std::snprintf(rate, sizeof rate, "%.2f",
-                          sum.time.count() ? double(sum.bytes) / double(sum.time.count()) : 0.0);
-            out << std::left << std::setw(int(width)) << name << std::right << std::setw(8) << sum.calls
-                << std::setw(14) << microseconds(sum.time) << std::setw(9) << share << std::setw(10) << rate << '\n';
-        }
-    };
-    table("op", [](const Node& node) { return node.op; });
-    out << '\n';
-    table("scope", [](const Node& node) { return withoutPositions(node.scope); });
+    nodes_.push_back(node);
 }
 
 }  // namespace axial

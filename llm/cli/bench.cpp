@@ -62,6 +62,19 @@ class Bench {
     std::vector<llm::TokenId> tokens_;  // of one conversation behind those of another
 };
 
+BenchProfile profileOf(Bench& bench, const Engine& engine, Activations activations) {
+    Graph graph;
+    double seconds = 0;
+    {
+        const Watch watch(graph);
+        seconds = bench.run();
+    }
+    BenchProfile profile(graph);
+    profile.seconds = seconds;
+    profile.limits = measureLimits(engine.threads(), activations);
+    return profile;
+}
+
 }  // namespace
 
 int runBench(const Options& options) {
@@ -82,7 +95,7 @@ int runBench(const Options& options) {
                 if (options.progress)
                     note(test.name() + ", " + std::to_string(test.threads) + " threads: " + what + "\n");
             };
-            BenchResult result{test, {}, now()};
+            BenchResult result{.test = test, .seconds = {}, .time = now(), .profile = {}};
             const auto repeat = [&](auto&& bench) {
                 if (!options.noWarmup) {
                     say("warm-up");
@@ -94,7 +107,12 @@ int runBench(const Options& options) {
                 }
             };
             if (test.text == BenchText::none) {
-                repeat(Bench(engine, test));
+                Bench bench(engine, test);
+                repeat(bench);
+                if (options.profile) {
+                    say("recorded run");
+                    result.profile = profileOf(bench, engine, activationsIn(options));
+                }
             } else {
                 SpeculationBench bench(engine, test, text);
                 repeat(bench);

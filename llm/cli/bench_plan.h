@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "axial/llm/kv_cache.h"
+#include "bench_profile.h"
 #include "options.h"
 
 namespace axial::cli {
@@ -37,6 +38,7 @@ struct BenchResult {
     std::vector<double> seconds;            // of each repetition
     std::string time;                       // when it began, in UTC
     std::size_t drafted = 0, accepted = 0;  // tokens, in the last repetition
+    std::optional<BenchProfile> profile;    // of one more, if that was asked for
 
     std::vector<double> rates() const;  // tokens per second
 };

@@ -73,6 +73,38 @@ Json fields(const std::string& file, const ModelFacts& facts, const BenchResult&
             {"samples_ts", result.rates()}};
 }
 
+Json profileJson(const std::vector<ProfileRow>& rows, const std::optional<MachineLimits>& limits, bool memory) {
+    Json list = Json::array();
+    for (const ProfileRow& row : rows) {
+        Json json{{"name", row.name},
+                  {"depth", row.depth},
+                  {"calls", row.calls},
+                  {"time_ns", row.time.count()},
+                  {"bytes_read", row.work.bytesRead},
+                  {"bytes_written", row.work.bytesWritten},
+                  {"multiply_adds", row.work.multiplyAdds},
+                  {"of_codes", row.work.ofCodes}};
+        if (memory) json["peak_bytes"] = row.peakBytes;
+        if (limits) {
+            const LimitShares shares = sharesOf(row, *limits);
+            json["read_share"] = shares.read;
+            json["multiply_share"] = shares.multiply;
+        }
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+Json profileJson(const BenchProfile& profile) {
+    Json json{{"ns", static_cast<std::int64_t>(profile.seconds * 1e9)},
+              {"ops", profileJson(profile.ops, profile.limits, false)},
+              {"scopes", profileJson(profile.scopes, profile.limits, true)}};
+    if (profile.limits)
+        json["limits"] = {{"read_rate", profile.limits->readRate},
+                          {"float_multiply_adds", profile.limits->floatRate},
+                          {"code_multiply_adds", profile.limits->codeRate}};
+    return json;
+}
+
 class JsonTable : public BenchTable {
   public:
     JsonTable(std::string activations, bool lines) : activations_(std::move(activations)), lines_(lines) {}
@@ -80,7 +112,8 @@ class JsonTable : public BenchTable {
         if (!lines_) print("[");
     }
     void row(const std::string& file, const ModelFacts& facts, const BenchResult& result) override {
-        const Json json = fields(file, facts, result, activations_);
+        Json json = fields(file, facts, result, activations_);
+        if (result.profile) json["profile"] = profileJson(*result.profile);
         if (lines_)
             print(json.dump() + "\n");
         else
@@ -147,14 +180,19 @@ class MarkdownTable : public BenchTable {
                                      rate};
         line([&, i = 0](const Column&) mutable { return cells[i++]; });
         if (facts.hyperparameters.experts.count != 0) residentExperts_ = true;
+        if (result.profile) {
+            const std::size_t tokens = result.test.streams * (result.test.prompt + result.test.generate);
+            profiles_ += "\n" + describe(*result.profile, result.test.name(), static_cast<double>(tokens));
+        }
     }
     void end() override {
         if (residentExperts_) print("\nexperts: all resident, hit rate 100 %\n");
-        print("\naxial " AXIAL_VERSION ", " + instructionSet() + ", " + processor() + "\n");
+        print("\naxial " AXIAL_VERSION ", " + instructionSet() + ", " + processor() + "\n" + profiles_);
     }
 
   private:
     bool residentExperts_ = false;
+    std::string profiles_;  // they stand behind the table
     struct Column {
         const char* title;
         std::size_t width;

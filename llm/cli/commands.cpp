@@ -38,6 +38,11 @@ std::span<const Command> allCommands() {
         {attention, "attention", "axial attention [-m MODEL] -p TEXT -o FILE.html",
          "Write a page for a browser that shows what each head of each layer looks at while the model reads a text.",
          runAttention},
+        {graph, "graph", "axial graph [-m MODEL] [-p TEXT] [-o txt|svg|dot|json]",
+         "Show the ops of one step as they run, with axes, extents, formats, bytes, multiply-adds and times; equal "
+         "layers "
+         "once.",
+         runGraph},
         {bench, "bench", "axial bench [-m MODEL,...] [-p N,...] [-n N,...]",
          "Measure tokens per second with llama-bench's tests and columns. Tokens are random; choosing and decoding "
          "them "

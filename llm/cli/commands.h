@@ -19,6 +19,7 @@ int runTrace(const Options&);
 int runPerplexity(const Options&);
 int runDiff(const Options&);
 int runAttention(const Options&);
+int runGraph(const Options&);
 int runBench(const Options&);
 int runOpBench(const Options&);
 

@@ -4,8 +4,9 @@ namespace axial::cli {
 namespace {
 
 constexpr double maxWhole = 9e15, maxSize = 1 << 24;
-constexpr unsigned replies = chat | generate, computes = replies | logits | perplexity | trace | attention | serve,
-                   everywhere = 127 | render | perplexity | trace | attention | diff | serve;
+constexpr unsigned replies = chat | generate,
+                   computes = replies | logits | perplexity | trace | attention | serve | graph,
+                   everywhere = 127 | render | perplexity | trace | attention | diff | serve | graph;
 constexpr std::string_view cacheTypes = "f32,f16,q8_0";
 
 constexpr Values from(double least, double most) { return {.least = least, .most = most}; }
@@ -62,12 +63,14 @@ const Flag flags[] = {
      &Options::prompt},
     {generate | tokenize | perplexity | trace | attention | diff, "Text", "-p,--prompt", "TEXT",
      "the text; \"-\" reads it from stdin", &Options::prompt},
+    {graph, "Text", "-p,--prompt", "TEXT", "the text that is read (default \"Once upon a time\"); \"-\": from stdin",
+     &Options::prompt},
     {detokenize, "Text", "-p,--prompt", "IDS", "token ids, separated by commas or spaces; \"-\" reads them from stdin",
      &Options::prompt},
-    {replies | tokenize | detokenize | perplexity | trace | attention | diff, "Text", "-f,--file", "FILE",
+    {replies | tokenize | detokenize | perplexity | trace | attention | diff | graph, "Text", "-f,--file", "FILE",
      "the same from a file; \"-\" is stdin", &Options::file},
-    {detokenize | logits | trace | attention | diff, "Text", "--ids", "IDS", "token ids, separated by commas or spaces",
-     &Options::ids},
+    {detokenize | logits | trace | attention | diff | graph, "Text", "--ids", "IDS",
+     "token ids, separated by commas or spaces", &Options::ids},
     {chat, "Text", "-sys,--system-prompt", "TEXT", "the system message: what the model is to be and do",
      &Options::system},
     {chat, "Text", "-sysf,--system-prompt-file", "FILE", "the system message from a file", &Options::systemFile},
@@ -189,6 +192,15 @@ const Flag flags[] = {
     {info, "Output", "-o,--output", "FORMAT", "text or json (default text)", &Options::output, oneOf("text,json")},
     {tokenize, "Output", "-o,--output", "FORMAT", "ids, json or pieces (default ids)", &Options::output,
      oneOf("ids,json,pieces")},
+    {graph, "Output", "-o,--output", "FORMAT", "txt, svg, dot or json (default txt); svg needs Graphviz",
+     &Options::output, oneOf("txt,svg,dot,json")},
+    {graph, "Output", "--prefill", "",
+     "the step that reads all of the text at once, instead of the one that reads its last token", &Options::prefill},
+    {graph, "Output", "--unfused", "",
+     "the plain ops that dotAll, swigluDot and addDot stand for, and the values between them", &Options::unfused},
+    {graph, "Output", "--no-measurements", "",
+     "without times and memory, which differ from run to run: what is left is the same each time",
+     &Options::noMeasurements},
     {bench, "Output", "-o,--output", "FORMAT", "md, csv, json or jsonl (default md)", &Options::output,
      oneOf("md,csv,json,jsonl")},
     {opbench, "Output", "-o,--output", "FORMAT", "table, json or jsonl (default table)", &Options::output,
@@ -275,6 +287,10 @@ const Flag flags[] = {
      listFrom(1, maxSize)},
     {bench, "Tests", "-ub,--ubatch-size", "LIST", "prompt tokens computed at once", &Options::benchUbatch,
      listFrom(1, maxSize)},
+    {bench, "Tests", "--profile", "",
+     "run each test once more and show where its time goes, by op and by scope, beside what this machine can do at "
+     "most, and how much memory tensors take",
+     &Options::profile},
     {bench, "Tests", "--no-warmup", "", "do not run each test once before it counts", &Options::noWarmup},
     {bench, "Tests", "--progress", "", "say on stderr which test runs", &Options::progress},
 };

@@ -28,6 +28,7 @@ enum : unsigned {
     attention = 4096,
     diff = 8192,
     serve = 1u << 20,
+    graph = 16384,
 };
 
 // Where a flag's value goes; a bool is a switch without a value, a vector takes the flag several times.

@@ -7,17 +7,6 @@
 #include "axial/llm/experts.h"
 
 namespace axial::cli {
-namespace {
-
-std::string scaled(double value, double step, std::initializer_list<const char*> units) {
-    auto unit = units.begin();
-    for (; value >= step && unit + 1 != units.end(); ++unit) value /= step;
-    char text[48];
-    std::snprintf(text, sizeof text, unit == units.begin() ? "%.0f%s" : "%.2f%s", value, *unit);
-    return text;
-}
-
-}  // namespace
 
 ModelFacts::ModelFacts(const llm::ModelFile& file) : hyperparameters(file.hyperparameters()) {
     tiedHead = file.findTensor("output.weight") == nullptr;
@@ -58,9 +47,6 @@ std::string ModelFacts::typeName() const {
     return hyperparameters.architecture + " " + size + " " + mainFormat();
 }
 
-std::string inBytes(std::size_t bytes) {
-    return scaled(static_cast<double>(bytes), 1024, {" B", " KiB", " MiB", " GiB", " TiB"});
-}
-std::string inParameters(std::size_t count) { return scaled(static_cast<double>(count), 1000, {"", " k", " M", " B"}); }
+std::string inParameters(std::size_t count) { return inCount(count, " B"); }
 
 }  // namespace axial::cli

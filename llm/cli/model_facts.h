@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "axial/llm/model_file.h"
+#include "axial/tensor/quantity.h"
 
 namespace axial::cli {
 
@@ -32,8 +33,7 @@ struct ModelFacts {
     std::string typeName() const;
 };
 
-// 604.1 MiB, 2.9 M.
-std::string inBytes(std::size_t bytes);
+// "2.90 M".
 std::string inParameters(std::size_t count);
 
 }  // namespace axial::cli

@@ -66,6 +66,9 @@ struct Options {
     std::optional<std::string> apiKeyFile;
     bool logPrompts = false;
 
+    // Graph.
+    bool prefill = false, unfused = false, noMeasurements = false;
+
     // Perplexity.
     std::int64_t window = 512, stride = 0;
 
@@ -76,7 +79,7 @@ struct Options {
     std::optional<std::string> benchText;
     std::vector<std::string> benchPairs;
     std::int64_t repetitions = 5;
-    bool noWarmup = false, progress = false;
+    bool noWarmup = false, progress = false, profile = false;
 
     // Opbench; -t, -r and -o are those of bench.
     std::optional<std::string> benchOps, benchFormats, benchAxes, benchTarget, benchFrom;

@@ -23,7 +23,8 @@ class Usage(unittest.TestCase):
         self.assertNotIn("--min-p", axial("info", "-h").text)
 
     def test_help_fits_a_terminal(self):
-        for command in ("chat", "generate", "info", "render", "tokenize", "detokenize", "logits", "trace", "bench", "opbench"):
+        for command in ("chat", "generate", "info", "render", "tokenize", "detokenize", "logits", "trace", "graph", "bench",
+                        "opbench"):
             for line in axial(command, "--help").text.splitlines():
                 self.assertLessEqual(len(line), 100, line)
 

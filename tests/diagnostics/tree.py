@@ -15,7 +15,7 @@ CONFINED = [
     (r"utf8proc", r"llm/[\w/]+\.cpp"),
     (r"CLI/", r"llm/cli/\w+\.(h|cpp)"),
     (r"axial_rust", r"llm/(jinja_template|grammar)\.cpp"),
-    (r"axial/bench/", r"llm/cli/opbench\w*\.(h|cpp)"),
+    (r"axial/bench/", r"llm/cli/(opbench\w*|machine_limits)\.(h|cpp)"),
     (r"boost/", r"tensor/hana\.h|llm/\w+\.(h|cpp)|llm/server/(http_connection\.(h|cpp)|server\.cpp)"),
 ]
 

@@ -1,149 +1,52 @@
-// The seam of the observer, and what records itself through it.
+// The seam of the observer, and the record that is made through it.
+#include "axial/tensor/graph.h"
+
+#include <cstring>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
-#include "axial/tensor/graph.h"
-#include "axial/tensor/stored.h"
-#include "axial/tensor/tensor.h"
+#include "axial/tensor/graph_layers.h"
 #include "axial/tensor/tracer.h"
+#include "tensor/recorded_program.h"
 
 using namespace axial;
-
-namespace {
-
-constexpr Axis<"embed"> embed;
-
-// Two ops of our own, written as ops are: check, then claim, then compute.
-template <auto... A>
-Tensor<float, A...> twice(Tensor<float, A...>&& x) {
-    OpCall call("twice", {&x.ref()});
-    Owned out = lend(std::move(x)).claim(x.ref().axis);
-    for (std::size_t i = 0; i < out.ref.size(); ++i) static_cast<float*>(out.ref.data)[i] *= 2;
-    call.done(out.ref);
-    return Tensor<float, A...>(std::move(out));
-}
-template <TensorLike X, TensorLike Y>
-auto plus(const X& x, const Y& y) {
-    OpCall call("plus", {&x.ref(), &y.ref()});
-    if (x.size() != y.size()) failExtent("plus", "embed", x.size(), y.size());
-    Owned out = allocate(Format::f32, x.ref().axis, x.ref().rank, x.ref().extent);
-    for (std::size_t i = 0; i < x.size(); ++i)
-        static_cast<float*>(out.ref.data)[i] =
-            static_cast<const float*>(x.ref().data)[i] + static_cast<const float*>(y.ref().data)[i];
-    call.done(out.ref);
-    return TensorOf<float, SetOf<X>>(std::move(out));
-}
-
-const float numbers[] = {10, 20};
-
-Tensor<float, embed> program() {
-    auto x = tensor<float>({1, 2}, embed(2));
-    const Weight<embed> w(numbers, Format::f32, Extents{2}, {}, "blk.0.bias");
-    for (long layer = 0; layer < 2; ++layer) {
-        Scope scope("layer", layer);
-        Scope inner("sum");
-        x = plus(x, w);
-    }
-    Scope scope("end");
-    return twice(std::move(x));
-}
-
-std::string withoutTimes(std::string text) {
-    for (std::size_t us; (us = text.find(" us\n")) != text.npos;) {
-        const std::size_t from = text.rfind("  ", us);
-        text.erase(from, us + 3 - from);
-    }
-    return text;
-}
-
-}  // namespace
+using namespace recorded;
 
 TEST_CASE("a graph records what ran, who read what from whom, and where") {
     Graph graph;
     {
         Watch watch(graph);
-        const auto y = program();
+        const auto y = program(2);
         CHECK(y(embed(1)) == 84);
     }
-    (void)program();  // nobody watches
+    (void)program(2);  // nobody watches
     REQUIRE(graph.nodes().size() == 3);
-    REQUIRE(graph.leaves().size() == 2);
-    CHECK(graph.leaves()[1].label == "blk.0.bias");
-    CHECK(graph.nodes()[1].bytes == 24);
-    std::ostringstream out;
-    graph.print(out);
-    CHECK(withoutTimes(out.str()) ==
-          "layer 0/sum  %0  plus  leaf[embed=2] blk.0.bias[embed=2] -> [embed=2]\n"
-          "layer 1/sum  %1  plus  %0[embed=2] blk.0.bias[embed=2] -> [embed=2]\n"
-          "end          %2  twice %1[embed=2] -> [embed=2]\n");
-}
+    REQUIRE(graph.leaves().size() == 3);
+    CHECK(graph.leaves()[0].name.empty());
+    CHECK(!graph.leaves()[0].isParameter);
+    CHECK(graph.leaves()[1].name == "blk.0.bias");
+    CHECK(graph.leaves()[2].name == "blk.1.bias");
+    CHECK(graph.leaves()[2].isParameter);
 
-TEST_CASE("graphviz: a node an op, an edge a value, a box a scope") {
-    Graph graph;
-    {
-        Watch watch(graph);
-        (void)program();
-    }
-    std::ostringstream out;
-    graph.graphviz(out);
-    CHECK(out.str() ==
-          "digraph axial {\n"
-          "  node [shape=box, fontname=\"sans-serif\"];\n"
-          "  edge [fontname=\"sans-serif\", fontsize=10];\n"
-          "  leaf0 [shape=ellipse, label=\"[embed=2]\"];\n"
-          "  leaf1 [shape=ellipse, label=\"blk.0.bias [embed=2]\"];\n"
-          "  subgraph cluster0 { label=\"layer 0\";\n"
-          "  subgraph cluster1 { label=\"sum\";\n"
-          "  op0 [label=\"plus\"];\n"
-          "  }\n"
-          "  }\n"
-          "  subgraph cluster2 { label=\"layer 1\";\n"
-          "  subgraph cluster3 { label=\"sum\";\n"
-          "  op1 [label=\"plus\"];\n"
-          "  }\n"
-          "  }\n"
-          "  subgraph cluster4 { label=\"end\";\n"
-          "  op2 [label=\"twice\"];\n"
-          "  }\n"
-          "  leaf0 -> op0;\n"
-          "  leaf1 -> op0;\n"
-          "  op0 -> op1 [label=\"[embed=2]\"];\n"
-          "  leaf1 -> op1;\n"
-          "  op1 -> op2 [label=\"[embed=2]\"];\n"
-          "}\n");
-}
-
-TEST_CASE("the profile adds up by op and by scope, positions together") {
-    Graph graph;
-    {
-        Watch watch(graph);
-        (void)program();
-        (void)program();
-    }
-    std::ostringstream out;
-    graph.profile(out);
-    const std::string text = out.str();
-    std::istringstream lines(text);
-    std::vector<std::pair<std::string, std::string>> calls;
-    for (std::string line; std::getline(lines, line);) {
-        std::istringstream words(line);
-        std::string first, second, third;
-        words >> first >> second >> third;
-        if (first == "layer") first += " " + second, second = third;
-        calls.emplace_back(first, second);
-    }
-    const auto has = [&](const char* key, const char* count) {
-        return std::find(calls.begin(), calls.end(), std::pair<std::string, std::string>(key, count)) != calls.end();
-    };
-    CAPTURE(text);
-    CHECK(has("plus", "4"));
-    CHECK(has("twice", "2"));
-    CHECK(has("layer */sum", "4"));
-    CHECK(has("end", "2"));
-    CHECK(text.find("GB/s") != text.npos);
+    const Graph::Node& second = graph.nodes()[1];
+    CHECK(second.op == "plus");
+    CHECK(graph.scopeOf(second) == "layer 1/sum");
+    const auto operands = graph.operandsOf(second);
+    REQUIRE(operands.size() == 2);
+    CHECK(!operands[0].isLeaf);
+    CHECK(graph.results()[operands[0].from].node == 0);
+    CHECK(operands[0].shape->text() == "[embed=2]");
+    CHECK(operands[1].isLeaf);
+    CHECK(operands[1].from == 2);
+    REQUIRE(graph.resultsOf(second).size() == 1);
+    CHECK(graph.resultsOf(second)[0].name == "sum");
+    CHECK(second.work.multiplyAdds == 2);
+    CHECK(second.work.bytesRead == 16);
+    CHECK(second.work.bytesWritten == 8);
+    CHECK(second.time.count() > 0);
 }
 
 TEST_CASE("a second record takes the results of the first as leaves") {
@@ -160,10 +63,14 @@ TEST_CASE("a second record takes the results of the first as leaves") {
     }
     CHECK(first.nodes().size() == 2);
     REQUIRE(second.nodes().size() == 1);
-    CHECK(second.nodes()[0].in[0].isLeaf);
-    CHECK(first.nodes()[1].in[0].isLeaf);  // made by what the first did not see
+    CHECK(second.operandsOf(second.nodes()[0])[0].isLeaf);
+    CHECK(first.operandsOf(first.nodes()[1])[0].isLeaf);  // made by what the first did not see
     first.clear();
     CHECK(first.nodes().empty());
+    CHECK(first.leaves().empty());
+    Watch watch(first);
+    (void)plus(x, x);
+    CHECK(first.nodes().size() == 1);
 }
 
 TEST_CASE("an op that throws leaves no record, and the next one is recorded") {
@@ -175,7 +82,97 @@ TEST_CASE("an op that throws leaves no record, and the next one is recorded") {
     CHECK(graph.nodes().empty());
     (void)plus(x, x);
     CHECK(graph.nodes().size() == 1);
-    CHECK(graph.nodes()[0].scope.empty());
+    CHECK(graph.scopeOf(graph.nodes()[0]).empty());
+}
+
+TEST_CASE("an op inside of an op is recorded before it") {
+    Graph graph;
+    Watch watch(graph);
+    const auto x = tensor<float>({1, 2}, embed(2));
+    {
+        OpCall outer("outer", {&x.ref()});
+        auto y = plus(x, x);
+        TensorRef out = y.ref();
+        outer.done(out);
+    }
+    REQUIRE(graph.nodes().size() == 2);
+    CHECK(graph.nodes()[0].op == "plus");
+    CHECK(graph.nodes()[1].op == "outer");
+    CHECK(graph.operandsOf(graph.nodes()[1]).size() == 1);
+}
+
+TEST_CASE("whoever reads what several ops have written their parts of reads from all of them") {
+    Graph graph;
+    Watch watch(graph);
+    const auto x = tensor<float>({1, 2}, embed(2));
+    auto whole = zeros<float>(seq(4), embed(2));
+    const auto put = [&](std::size_t row) {
+        OpCall call("put", {&x.ref()});
+        const auto into = whole.edit().narrow(seq, row, 1);
+        std::memcpy(into.data(), x.data(), 2 * sizeof(float));
+        call.wrote(into.ref());
+    };
+    put(0), put(2);
+    (void)plus(whole, whole);
+    const auto operands = graph.operandsOf(graph.nodes()[2]);
+    REQUIRE(operands.size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) {
+        CHECK(operands[i].number == i / 2);
+        CHECK(!operands[i].isLeaf);
+        CHECK(graph.results()[operands[i].from].node == i % 2);
+        CHECK(graph.results()[operands[i].from].isPart);
+    }
+    put(1);
+    (void)twice(copyOf(whole.narrow(seq, 1, 2)));  // of the parts that nobody has read since, the one that it holds
+    const auto next = graph.operandsOf(graph.nodes()[4]);
+    REQUIRE(next.size() == 1);
+    CHECK(graph.results()[next[0].from].node == 3);
+
+    // Another buffer at the same address is another value.
+    whole = {};
+    whole = zeros<float>(seq(4), embed(2));
+    (void)copyOf(whole.narrow(seq, 0, 4));
+    CHECK(graph.operandsOf(graph.nodes().back())[0].isLeaf);
+}
+
+TEST_CASE("peak memory is that of the scope and those inside of it") {
+    constexpr std::size_t bytes = std::size_t{1} << 20;
+    Graph graph;
+    Watch watch(graph);
+    const auto x = tensor<float>({1, 2}, embed(2));
+    {
+        Scope scope("large");
+        const Buffer held(4 * bytes);
+    }
+    {
+        Scope scope("small");
+        const Buffer held(bytes);
+        {
+            Scope inner("inner");
+            const Buffer more(2 * bytes);
+            (void)plus(x, x);
+        }
+    }
+    const auto peak = [&](std::string_view path) { return peakIn(graph, path); };
+    CHECK(peak("large") >= 4 * bytes);
+    CHECK(peak("large") < 4 * bytes + 4096);
+    CHECK(peak("small") >= bytes);
+    CHECK(peak("small") == peak("small/inner"));
+    CHECK(peak("") == peak("large"));
+    CHECK(peak("small/inner") >= 3 * bytes);
+    CHECK(peak("small/inner") < 3 * bytes + 4096);
+}
+
+TEST_CASE("many values, of which some are read late") {
+    Graph graph;
+    Watch watch(graph);
+    auto first = plus(tensor<float>({1, 2}, embed(2)), tensor<float>({1, 2}, embed(2)));
+    auto x = plus(first, first);
+    for (int i = 0; i < 1000; ++i) x = plus(x, x);
+    (void)plus(first, x);
+    const auto operands = graph.operandsOf(graph.nodes().back());
+    CHECK(graph.results()[operands[0].from].node == 0);
+    CHECK(graph.results()[operands[1].from].node == graph.nodes().size() - 2);
 }
 
 TEST_CASE("an op refuses a tensor that was moved from") {
@@ -193,7 +190,7 @@ TEST_CASE("the tracer prints first values") {
     Tracer tracer(out, 1);
     {
         Watch watch(tracer);
-        (void)program();
+        (void)program(2);
     }
     CHECK(out.str() ==
           "layer 0/sum  plus  [embed=2]  11 ...\n"
