@@ -7,6 +7,7 @@
 
 #include "axial/ops/interleaved_blocks-inl.h"
 #include "axial/ops/interleaved_kernels.h"
+#include "axial/ops/split_floats.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace axial::kernels::HWY_NAMESPACE {
@@ -104,21 +105,25 @@ HWY_EXPORT(HasAVX2);
 
 void interleave(Format format, const std::byte* rows, std::ptrdiff_t rowBytes, std::size_t k,
                 std::byte* group) noexcept {
+    if (infoOf(format).blockElements == 1) return interleaveHalves(rows, rowBytes, 16, k, group);
     HWY_DYNAMIC_DISPATCH(Interleave)
     (format, reinterpret_cast<const std::uint8_t*>(rows), rowBytes, k, reinterpret_cast<std::uint8_t*>(group));
 }
 void restore(Format format, const std::byte* group, std::size_t k, std::byte* rows) noexcept {
+    if (infoOf(format).blockElements == 1) return restoreHalves(group, k, rows);
     HWY_DYNAMIC_DISPATCH(Restore)
     (format, reinterpret_cast<const std::uint8_t*>(group), k, reinterpret_cast<std::uint8_t*>(rows));
 }
 
 bool interleavedWanted(Format format) noexcept {
+    if (splitWanted(format)) return true;
     if (cutOf(format).dwords == 0) return false;
     if (integerUnit() >= IntegerUnit::vnni) return infoOf(format).blockElements == 32 || superblocksWanted(format);
     return HWY_DYNAMIC_DISPATCH(HasAVX2)();
 }
 
 std::size_t mostInterleaved(Format format) noexcept {
+    if (splitWanted(format)) return mostSplitAtReading;
     const bool small = infoOf(format).blockElements == 32;
     if (integerUnit() >= IntegerUnit::vnni) return small ? 16 : 32;
     // With AVX2, codes that are much to unpack are better unpacked once (measured: 16 rows of Q5_0 82 us instead of

@@ -38,7 +38,10 @@ constexpr BlockCut cutOf(Format format) {
     }
 }
 
-// Up to so many rows of activations that is the fastest way; for more, restored rows are multiplied.
+// F16 and BF16 have no blocks: they stand as interleaveHalves (split_floats.h) puts them.
+
+// Up to so many rows of activations that is the fastest way; for more, restored rows are multiplied (of F16 and BF16
+// the same form).
 std::size_t mostInterleaved(Format) noexcept;
 
 // 16 rows of k values, of which row r starts at rows + r * rowBytes, as a group; and back, one row behind the other.

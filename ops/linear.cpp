@@ -1,9 +1,9 @@
 #include "axial/ops/linear.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
+#include "axial/ops/activation_forms.h"
 #include "axial/ops/activations.h"
 #include "axial/ops/decode_kernels.h"
 #include "axial/ops/dot_kernels.h"
@@ -11,6 +11,7 @@
 #include "axial/ops/interleaved.h"
 #include "axial/ops/interleaved_kernels.h"
 #include "axial/ops/linear_kernels.h"
+#include "axial/ops/split_floats.h"
 #include "axial/ops/superblock_kernels.h"
 #include "axial/tensor/buffer.h"
 #include "axial/tensor/parallel.h"
@@ -34,69 +35,7 @@ std::byte* scratch(std::size_t bytes) {
 
 constexpr std::size_t wholeLines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-bool superblocks(Format format) { return meetsCodes(format) && kernels::superblocksWanted(format); }
-std::size_t planes() { return detail::activations == Activations::int16 ? 2 : 1; }
 bool plainFloats(Format format) { return format == Format::f32 || format == Format::f16 || format == Format::bf16; }
-
-// The quantised activations, and the same in tiles if the kernels want that; empty if no product wants them.
-struct Quantised {
-    kernels::QuantisedRow layout{0, 1};
-    Buffer rows, tiles;
-    const std::byte* row(std::size_t t) const { return static_cast<const std::byte*>(rows.data()) + t * layout.bytes; }
-};
-
-// f(row, where it goes) for rows [begin, end), `bytes` apart; what is no row becomes zeros.
-template <class F>
-void forRows(const ActivationRows& x, std::size_t begin, std::size_t end, std::byte* to, std::size_t bytes, F&& f) {
-    for (std::size_t t = begin; t < end; ++t, to += bytes) {
-        if (const float* row = x.row(t))
-            f(row, to);
-        else
-            std::memset(to, 0, bytes);
-    }
-}
-
-Quantised quantised(const ActivationRows& x, bool inTiles) {
-    Quantised q{kernels::QuantisedRow(x.k, planes()), {}, {}};
-    const std::size_t bytes = inTiles ? kernels::tileBytes(q.layout) : 0;
-    q.rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
-    if (bytes != 0) q.tiles = Buffer((x.rows + 15) / 16 * bytes);
-    parallelFor(x.rows, 16, [&](std::size_t begin, std::size_t end) {
-        auto* rows = static_cast<std::byte*>(q.rows.data()) + begin * q.layout.bytes;
-        forRows(x, begin, end, rows, q.layout.bytes,
-                [&](const float* row, std::byte* to) { kernels::quantiseRow(row, q.layout, to); });
-        if (bytes != 0)
-            kernels::packTiles(q.layout, rows, end - begin,
-                               static_cast<std::byte*>(q.tiles.data()) + begin / 16 * bytes);
-    });
-    return q;
-}
-
-// The same for superblocks: for few rows as rows, for many as tiles.
-struct SuperQuantised {
-    kernels::SuperRow layout{0, 1};
-    Buffer rows, tiles;
-    const std::byte* at(std::size_t t, bool inTiles) const {
-        const auto* data = static_cast<const std::byte*>(inTiles ? tiles.data() : rows.data());
-        return inTiles ? data + t / 16 * kernels::superTileBytes(layout) : data + t * layout.bytes;
-    }
-};
-
-SuperQuantised superQuantised(const ActivationRows& x, bool inTiles) {
-    SuperQuantised q{kernels::SuperRow(x.k, planes()), {}, {}};
-    const std::size_t bytes = kernels::superTileBytes(q.layout);
-    q.rows = Buffer(std::max<std::size_t>(1, x.rows * q.layout.bytes));
-    if (inTiles) q.tiles = Buffer((x.rows + 15) / 16 * bytes);
-    parallelFor(x.rows, 16, [&](std::size_t begin, std::size_t end) {
-        auto* rows = static_cast<std::byte*>(q.rows.data()) + begin * q.layout.bytes;
-        forRows(x, begin, end, rows, q.layout.bytes,
-                [&](const float* row, std::byte* to) { kernels::quantiseSuper(row, q.layout, to); });
-        if (inTiles)
-            kernels::packSuperTiles(q.layout, rows, end - begin,
-                                    static_cast<std::byte*>(q.tiles.data()) + begin / 16 * bytes);
-    });
-    return q;
-}
 
 // Rows [begin, end) of one matrix of weights against rows of activations, to out[t * outStride + j - begin].
 struct Strip {
@@ -186,23 +125,25 @@ void superStrip(const Strip& s, const SuperQuantised& x) {
     }
 }
 
-// The activations in every form that the weights of one call want.
-struct Forms {
-    Quantised integer;
-    SuperQuantised super;
-};
-
-// The same rows one behind the other, if there is an index; `memory` keeps them.
-ActivationRows inOrder(const ActivationRows& x, Buffer& memory) {
-    if (!x.index) return x;
-    memory = Buffer(std::max<std::size_t>(1, x.rows * x.k) * sizeof(float));
-    auto* const values = static_cast<float*>(memory.data());
-    const std::size_t bytes = x.k * sizeof(float);
-    parallelFor(x.rows, 16, [&](std::size_t begin, std::size_t end) {
-        forRows(x, begin, end, reinterpret_cast<std::byte*>(values + begin * x.k), bytes,
-                [&](const float* row, std::byte* to) { std::memcpy(to, row, bytes); });
-    });
-    return {values, static_cast<std::ptrdiff_t>(x.k), x.rows, x.k};
+void splitStrip(const Strip& s, const ActivationRows& x, const SplitActivations& split) {
+    const SplitActivations::Piece& piece = split.of(s.w->format, s.firstRow, s.m);
+    const bool interleaved = s.w->interleaved != nullptr;
+    const std::size_t rows = s.end - s.begin;
+    kernels::dotSplit(
+        {s.w->format,
+         (interleaved ? s.w->interleaved : s.w->data) + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes,
+         s.w->rowBytes, interleaved, rows, x.k, static_cast<const std::byte*>(piece.rows.data()), piece.marked.data(),
+         s.m, s.out, s.outStride, s.add, s.addStride,
+         scratch<Purpose::weights>(kernels::splitScratchBytes(rows, x.k, s.m))});
+    for (std::size_t t = 0; t < s.m; ++t) {
+        if (!piece.marked[t]) continue;
+        Strip row = s;
+        row.firstRow += t;
+        row.m = 1;
+        row.out += static_cast<std::ptrdiff_t>(t) * s.outStride;
+        if (row.add) row.add += static_cast<std::ptrdiff_t>(t) * s.addStride;
+        floatStrip(row, x);
+    }
 }
 
 void storedStrip(const Strip& s, const ActivationRows& x, const Forms& forms) {
@@ -210,6 +151,8 @@ void storedStrip(const Strip& s, const ActivationRows& x, const Forms& forms) {
         superStrip(s, forms.super);
     else if (meetsCodes(s.w->format))
         integerStrip(s, forms.integer);
+    else if (split(s.w->format))
+        splitStrip(s, x, forms.split);
     else
         floatStrip(s, x);
 }
@@ -228,6 +171,7 @@ Strip part(const Strip& s, std::size_t begin, std::size_t end) {
 void interleavedStrip(const Strip& s, const ActivationRows& x, const Forms& forms) {
     const std::byte* groups = s.w->interleaved + static_cast<std::ptrdiff_t>(s.begin) * s.w->rowBytes;
     const std::size_t rows = s.end - s.begin;
+    if (split(s.w->format)) return splitStrip(s, x, forms.split);
     if (s.m > kernels::mostInterleaved(s.w->format)) {
         const auto bytes = static_cast<std::size_t>(s.w->rowBytes);
         std::byte* memory = scratch<Purpose::restored>(rows * bytes);
@@ -254,9 +198,14 @@ void interleavedStrip(const Strip& s, const ActivationRows& x, const Forms& form
 }
 
 void anyStrip(const Strip& s, const ActivationRows& x, const Forms& forms) {
-    const std::size_t groups = s.w->interleaved && meetsCodes(s.w->format) ? (s.end - s.begin) / 16 * 16 : 0;
+    const std::size_t groups = s.w->interleaved ? (s.end - s.begin) / 16 * 16 : 0;
     if (groups != 0) interleavedStrip(part(s, 0, groups), x, forms);
-    if (groups != s.end - s.begin) storedStrip(part(s, groups, s.end - s.begin), x, forms);
+    if (groups == s.end - s.begin) return;
+    Strip rest = part(s, groups, s.end - s.begin);
+    WeightRows stored = *s.w;
+    stored.interleaved = nullptr;
+    rest.w = &stored;
+    storedStrip(rest, x, forms);
 }
 
 void gatedStrip(const Strip& s, const WeightRows& up, const ActivationRows& x, const Forms& q) {
@@ -283,6 +232,10 @@ struct Part {
     std::size_t begin, end;
 };
 
+// Rows of split weights that are unpacked for many activations at once: the activations come from the third-level cache
+// for each part anew.
+constexpr std::size_t manySplit = 128;
+
 // Cuts the weights for a team. Where many activations meet each row, parts are small. Where few do, reading the weights
 // is all the work: each part is then half of a fair share of what is left, so that most of it is read in long runs and
 // the threads still end together.
@@ -294,15 +247,17 @@ std::vector<Part> cut(const RowsProduct* products, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
         if (products[i].m != 0) left += products[i].n * bytesOf(products[i]);
     std::vector<Part> parts;
+    const auto most = [&](const RowsProduct& p, std::size_t fair) {
+        if (split(p.w.format)) return p.m > kernels::mostSplitAtReading ? manySplit : std::max<std::size_t>(16, fair);
+        return p.m > (p.w.interleaved ? kernels::mostInterleaved(p.w.format) : 8) ? 32
+                                                                                  : std::max<std::size_t>(16, fair);
+    };
     for (std::size_t i = 0; i < count; ++i) {
         const RowsProduct& p = products[i];
         if (p.m == 0) continue;
         for (std::size_t begin = 0; begin < p.n;) {
             const std::size_t fair = left / (2 * currentTeam().size()) / bytesOf(p) / 16 * 16;
-            const std::size_t end =
-                std::min(p.n, begin + (p.m > (p.w.interleaved ? kernels::mostInterleaved(p.w.format) : 8)
-                                           ? 32
-                                           : std::max<std::size_t>(16, fair)));
+            const std::size_t end = std::min(p.n, begin + most(p, fair));
             parts.push_back({&p, begin, end});
             left -= (end - begin) * bytesOf(p);
             begin = end;
@@ -323,7 +278,7 @@ void multiply(const ActivationRows& x, const RowsProduct* given, std::size_t cou
     for (std::size_t i = 0; i < count; ++i) {
         RowsProduct& p = products[i];
         const auto find = [&](WeightRows& w) {
-            if (meetsCodes(w.format) && p.n != 0)
+            if ((meetsCodes(w.format) || split(w.format)) && p.n != 0)
                 w.interleaved = interleaved(w, p.n, x.k, p.m != 0 && p.m <= kernels::mostInterleaved(w.format));
         };
         find(p.w);
@@ -332,32 +287,9 @@ void multiply(const ActivationRows& x, const RowsProduct* given, std::size_t cou
         find(ups[i]);
         p.up = &ups[i];
     }
-    bool asFloats = false, wanted = false, inTiles = false, super = false, superInTiles = false;
-    const auto want = [&](const WeightRows& w, const RowsProduct& p) {
-        if (!meetsCodes(w.format)) {
-            asFloats = true;
-            return;
-        }
-        const bool asRows = w.interleaved && p.m <= kernels::mostInterleaved(w.format) && p.n % 16 == 0;
-        if (superblocks(w.format)) {
-            super = true;
-            superInTiles = superInTiles || (p.m > fewActivations && !asRows);
-        } else {
-            wanted = true;
-            inTiles = inTiles || (!asRows && kernels::tilesWanted(p.m, kernels::codeFormOf(w.format)));
-        }
-    };
-    for (const RowsProduct& p : products) {
-        if (p.m == 0 || p.n == 0) continue;
-        want(p.w, p);
-        if (p.up) want(*p.up, p);
-    }
     const std::vector<Part> parts = cut(products.data(), count);
     if (parts.empty()) return;
-    const Forms q{wanted ? quantised(x, inTiles) : Quantised{},
-                  super ? superQuantised(x, superInTiles) : SuperQuantised{}};
-    Buffer memory;
-    const ActivationRows floats = asFloats ? inOrder(x, memory) : x;
+    const Forms q(x, products.data(), count);
     const Activations arithmetic = detail::activations;
 
     auto task = [&](std::size_t index) {
@@ -367,9 +299,9 @@ void multiply(const ActivationRows& x, const RowsProduct* given, std::size_t cou
                           p->m,        p->out + begin, p->outStride, p->add ? p->add + begin : nullptr,
                           p->addStride};
         if (p->up)
-            gatedStrip(strip, *p->up, floats, q);
+            gatedStrip(strip, *p->up, q.floats, q);
         else
-            anyStrip(strip, floats, q);
+            anyStrip(strip, q.floats, q);
     };
     currentTeam().run(parts.size(), task);
 }

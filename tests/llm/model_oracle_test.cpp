@@ -3,6 +3,7 @@
 
 #include "axial/llm/load.h"
 #include "axial/ops/activations.h"
+#include "axial/ops/split_floats.h"
 #include "oracle.h"
 
 using namespace axial;
@@ -41,8 +42,12 @@ std::vector<float> allLogits(const Model& model, Format cacheFormat) {
     return all;
 }
 
-// Weights of 16 and 32 bits meet activations that are not rounded.
-bool meetsFloatActivations(const std::string& name) { return name.ends_with("F32") || name.ends_with("F16"); }
+// Weights of 16 and 32 bits meet activations that are not rounded, but for F16 on some machines, where they are to 16
+// bits.
+bool meetsFloatActivations(const std::string& name) {
+    if (name.ends_with("-F16") && kernels::splitWanted(Format::f16)) return false;
+    return name.ends_with("F32") || name.ends_with("F16");
+}
 
 }  // namespace
 
@@ -81,7 +86,7 @@ TEST_CASE("logits as they are computed by default are nearly exact, and nearer t
         const LoadedModel loaded = loadOracle(name);
         const auto want = oracle::readNpy(oracle::path("models/ref/" + name + ".logits.npy"));
         const auto d = oracle::distance(allLogits(*loaded.model, Format::f32), want.values);
-        CHECK(d.relativeRms <= (meetsFloatActivations(name) ? 5e-6 : 3e-4));
+        CHECK(d.relativeRms <= (meetsFloatActivations(name) ? 5e-6 : name.ends_with("-F16") ? 2e-5 : 3e-4));
         const auto& distances = agreement.at(name);  // of a folder: of llama.cpp on the same weights in F32
         const auto& peers =
             distances.contains("llama_f32_cache") ? distances["llama_f32_cache"] : distances["llama_f32_weights"];
@@ -99,7 +104,7 @@ TEST_CASE("logits with 8-bit activations are within what their rounding costs") 
         const auto want = oracle::readNpy(oracle::path("models/ref/" + name + ".logits.npy"));
         const auto d = oracle::distance(allLogits(*loaded.model, Format::f32), want.values);
         // a router's choice may flip
-        const double most = name.starts_with("tiny-qwen3moe-") ? 0.12 : 0.05;
+        const double most = name.starts_with("tiny-qwen3moe-") ? 0.12 : name.ends_with("-F16") ? 2e-5 : 0.05;
         CHECK(d.relativeRms <= (meetsFloatActivations(name) ? 5e-6 : most));
     }
 }

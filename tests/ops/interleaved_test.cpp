@@ -1,13 +1,9 @@
 #include "axial/ops/interleaved.h"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -16,10 +12,10 @@
 #include "axial/ops/gather.h"
 #include "axial/ops/interleaved_kernels.h"
 #include "axial/tensor/form_slot.h"
-#include "axial/tensor/mapped_file.h"
 #include "axial/tensor/parallel.h"
 #include "ops/each_unit.h"
 #include "ops/linear_product.h"
+#include "ops/mapped_weight.h"
 #include "ops/samples.h"
 #include "ops/stored_blocks.h"
 
@@ -33,36 +29,6 @@ inline constexpr Axis<"id"> idAxis;
 
 constexpr Format inFormats[] = {Format::q4_0, Format::q4_1, Format::q5_0, Format::q5_1,  Format::q8_0,
                                 Format::q4_k, Format::q5_k, Format::q6_k, Format::iq4_nl};
-
-// Bytes in the mapping of a file that is gone with the object.
-class OnDisk {
-  public:
-    explicit OnDisk(const std::vector<std::byte>& bytes) : file_(written(bytes)) {
-        std::filesystem::remove(path());
-        slot_.emplace(file_.bytes().data(), file_.bytes().size(), Origin::onDisk);
-    }
-    erased::WeightRows rows(Format format, std::size_t k) {
-        return {format, file_.bytes().data(), static_cast<std::ptrdiff_t>(bytesOf(format, k)), &*slot_};
-    }
-    FormSlot& slot() { return *slot_; }
-
-  private:
-    static std::filesystem::path path() {
-        return std::filesystem::temp_directory_path() / ("axial-interleaved-" + std::to_string(::getpid()));
-    }
-    static MappedFile written(const std::vector<std::byte>& bytes) {
-        std::ofstream(path(), std::ios::binary)
-            .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-        return MappedFile(path());
-    }
-    MappedFile file_;
-    std::optional<FormSlot> slot_;
-};
-
-struct AtFirstReading {
-    AtFirstReading() { erased::interleaveAtReading(1); }
-    ~AtFirstReading() { erased::interleaveAtReading(3); }
-};
 
 std::vector<float> times(const erased::WeightRows& w, std::size_t n, const std::vector<float>& x, std::size_t m,
                          std::size_t k, const erased::WeightRows* up = nullptr, const float* add = nullptr) {
