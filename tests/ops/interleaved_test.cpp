@@ -88,7 +88,7 @@ TEST_CASE("interleaved weights give the bits that stored ones give") {
                     for (const std::size_t n : {std::size_t{16}, std::size_t{40}, std::size_t{96}}) {
                         const auto bytes = randomBlocks(format, n * k, 77);
                         OnDisk stored(bytes);
-                        for (const std::size_t m : {1, 2, 3, 4, 5, 7, 8, 11, 16, 17, 19, 24, 32, 33}) {
+                        for (const std::size_t m : {1, 2, 3, 4, 5, 7, 8, 11, 16, 17, 19, 24, 28, 29, 32, 33, 50, 64, 65}) {
                             const std::vector<float> x = randomValues(m * k, 3);
                             CAPTURE(k);
                             CAPTURE(n);
