@@ -1,11 +1,11 @@
-# Runs PROGRAM and compares what it prints with the file EXPECTED. Times ("12.34 us") are not compared.
+# Runs PROGRAM and compares what it prints with the file EXPECTED. Times ("12.34 us", "1.20 ms") are not compared.
 execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE printed RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "${PROGRAM} ended with ${result}")
 endif()
 file(READ ${EXPECTED} expected)
 foreach(text printed expected)
-  string(REGEX REPLACE " *[0-9.]+ us" " ... us" ${text} "${${text}}")
+  string(REGEX REPLACE " *[0-9.]+ (us|ms)" " ... us" ${text} "${${text}}")
 endforeach()
 if(NOT printed STREQUAL expected)
   message(FATAL_ERROR "expected:\n${expected}\nprinted:\n${printed}")

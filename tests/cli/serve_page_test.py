@@ -233,7 +233,7 @@ class ChatPage(PageTest):
 
 
 class LongAnswers(PageTest):
-    """Of a model without training, which never ends by itself."""
+    """Of a model without training, whose best token never is one that ends the answer."""
 
     @classmethod
     def setUpClass(cls):
@@ -241,6 +241,7 @@ class LongAnswers(PageTest):
         super().setUpClass()
 
     def say_and_wait(self):
+        self.settings(temperature="0")
         self.say(QUESTION)
         self.browser.wait(f"{LAST}?.className === 'assistant' && {LAST}.textContent.length > 40")
         self.assertTrue(self.browser.evaluate("document.getElementById('send').hidden"))
@@ -251,7 +252,7 @@ class LongAnswers(PageTest):
         self.wait_for_answer()
         self.assertIn("Stopped.", self.text("article:last-child .note"))
         self.assertTrue(self.server.idle_within(10))
-        self.settings(max_completion_tokens="5")
+        self.settings(temperature="0", max_completion_tokens="5")
         self.browser.click("article:last-child [data-action=regenerate]")
         self.wait_for_answer()
         self.assertEqual(self.count("article"), 2)
