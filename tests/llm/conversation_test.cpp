@@ -305,7 +305,7 @@ TEST_CASE("conversation: cancelled or broken at any pass, it goes on as if that 
 }
 
 TEST_CASE("stop text: how the text is cut into pieces makes no difference") {
-    rc::check([] {
+    CHECK(rc::check([] {
         const auto letters = rc::gen::container<std::string>(rc::gen::element('a', 'b', 'c'));
         const auto stops = *rc::gen::container<std::vector<std::string>>(
             *rc::gen::inRange(0, 3), rc::gen::suchThat(letters, [](const std::string& s) { return !s.empty(); }));
@@ -330,7 +330,7 @@ TEST_CASE("stop text: how the text is cut into pieces makes no difference") {
                 }
         RC_ASSERT(found == wanted);
         RC_ASSERT(shown == want);
-    });
+    }));
     CHECK_THROWS_AS(StopText({"a", ""}), ValueError);
 }
 

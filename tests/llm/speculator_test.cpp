@@ -86,7 +86,7 @@ Tokens anyTokens(std::size_t most, TokenId vocabulary) {
 }
 
 TEST_CASE("drafts are what a search everywhere finds, after any growing and rewinding") {
-    rc::check("the same drafts", [] {
+    CHECK(rc::check("the same drafts", [] {
         const TokenId vocabulary = *rc::gen::element(1, 2, 3, 6, 30);
         std::vector<Tokens> references;
         Speculator speculator(ungated());
@@ -108,7 +108,7 @@ TEST_CASE("drafts are what a search everywhere finds, after any growing and rewi
             const auto room = *rc::gen::inRange<std::size_t>(0, 20);
             RC_ASSERT(speculator.propose(room) == searchedDraft(history, references, room));
         }
-    });
+    }));
 }
 
 TEST_CASE("the text goes on as it went on last, and a repetition goes on") {

@@ -40,7 +40,7 @@ Tokens tokens(const std::vector<unsigned>& numbers, unsigned alphabet) {
 }
 
 TEST_CASE("the longest earlier match of every beginning of a text") {
-    rc::check("as found by looking everywhere", [](const std::vector<unsigned>& numbers) {
+    CHECK(rc::check("as found by looking everywhere", [](const std::vector<unsigned>& numbers) {
         const auto alphabet = *rc::gen::element(1u, 2u, 3u, 5u, 40u);
         SuffixAutomaton automaton;
         Tokens text;
@@ -50,11 +50,11 @@ TEST_CASE("the longest earlier match of every beginning of a text") {
             RC_ASSERT(automaton.earlier() == searched(text, text.size(), text));
         }
         RC_ASSERT(std::ranges::equal(automaton.text(), text));
-    });
+    }));
 }
 
 TEST_CASE("pieces that come again, in texts of some length") {
-    rc::check("as found by looking everywhere", [] {
+    CHECK(rc::check("as found by looking everywhere", [] {
         Tokens text;
         const auto pieces = *rc::gen::container<std::vector<Tokens>>(
             4, rc::gen::container<Tokens>(*rc::gen::inRange(1, 9), rc::gen::inRange(0, 6)));
@@ -66,27 +66,27 @@ TEST_CASE("pieces that come again, in texts of some length") {
                 RC_ASSERT(automaton.earlier() == searched(text, text.size(), text));
             }
         }
-    });
+    }));
 }
 
 TEST_CASE("a cursor finds the longest end of one text in another") {
-    rc::check("as found by looking everywhere", [](const std::vector<unsigned>& numbers,
-                                                   const std::vector<unsigned>& others) {
-        const auto alphabet = *rc::gen::element(1u, 2u, 3u, 5u, 40u);
-        const Tokens text = tokens(numbers, alphabet), other = tokens(others, alphabet + 1);
-        const SuffixAutomaton automaton(text);
-        SuffixAutomaton::Cursor cursor;
-        Tokens read;
-        for (const TokenId token : other) {
-            automaton.advance(cursor, token);
-            read.push_back(token);
-            RC_ASSERT(automaton.matchOf(cursor) == searched(text, text.size() + 1, read));
-        }
-    });
+    CHECK(rc::check("as found by looking everywhere",
+                    [](const std::vector<unsigned>& numbers, const std::vector<unsigned>& others) {
+                        const auto alphabet = *rc::gen::element(1u, 2u, 3u, 5u, 40u);
+                        const Tokens text = tokens(numbers, alphabet), other = tokens(others, alphabet + 1);
+                        const SuffixAutomaton automaton(text);
+                        SuffixAutomaton::Cursor cursor;
+                        Tokens read;
+                        for (const TokenId token : other) {
+                            automaton.advance(cursor, token);
+                            read.push_back(token);
+                            RC_ASSERT(automaton.matchOf(cursor) == searched(text, text.size() + 1, read));
+                        }
+                    }));
 }
 
 TEST_CASE("a cleared automaton is a new one") {
-    rc::check("the same matches", [](const std::vector<unsigned>& before, const std::vector<unsigned>& after) {
+    CHECK(rc::check("the same matches", [](const std::vector<unsigned>& before, const std::vector<unsigned>& after) {
         SuffixAutomaton used(tokens(before, 3)), fresh;
         used.clear();
         RC_ASSERT(used.earlier() == Match{});
@@ -95,7 +95,7 @@ TEST_CASE("a cleared automaton is a new one") {
             fresh.push(token);
             RC_ASSERT(used.earlier() == fresh.earlier());
         }
-    });
+    }));
 }
 
 TEST_CASE("one token thousands of times is as fast as any text, and its match as long") {

@@ -107,7 +107,7 @@ TEST_CASE("with nobody watching, results have no number") {
 }
 
 TEST_CASE("pairs of queries and keys are those that the mask leaves") {
-    rc::check([] {
+    CHECK(rc::check([] {
         const std::size_t keys = *rc::gen::inRange<std::size_t>(0, 40);
         const std::size_t queries = *rc::gen::inRange<std::size_t>(0, keys + 1);
         const std::size_t window = *rc::gen::inRange<std::size_t>(0, 45);
@@ -119,7 +119,7 @@ TEST_CASE("pairs of queries and keys are those that the mask leaves") {
             }
         RC_ASSERT(work::seenKeys(queries, keys, true, window) == seen);
         RC_ASSERT(work::seenKeys(queries, keys, false) == queries * keys);
-    });
+    }));
 }
 
 TEST_CASE("what ops say they cost") {
