@@ -28,6 +28,8 @@ def faults_of(path, text):
         yield f"{path}: a name that says nothing"
     layer = path.split("/")[0]
     for number, line in enumerate(lines, 1):
+        if re.match(r"\s*rc::check\(", line):
+            yield f"{path}:{number}: nobody asks for the verdict; CHECK(rc::check(...))"
         included = re.match(r'\s*#\s*include\s+[<"]([^>"]+)[>"]', line)
         if not included or layer not in LAYERS:
             continue
