@@ -88,6 +88,7 @@ int runBench(const Options& options) {
         const ModelFacts facts(loaded.file);
         const std::vector<llm::TokenId> text =
             options.benchText ? loaded.tokenizer->encode(readFile(*options.benchText)) : std::vector<llm::TokenId>();
+        for (const BenchTest& test : plan) checkText(text, test);
         for (BenchTest test : plan) {
             const Engine engine(loaded.model, activationsIn(options), test.threads, test.threads);
             test.threads = engine.threads();

@@ -59,6 +59,13 @@ llm::Sampler samplerFor(const Tokens& dictated) {
 
 }  // namespace
 
+void checkText(const Tokens& text, const BenchTest& test) {
+    const std::size_t count = test.generate + 1;
+    if (test.text == BenchText::free && !text.empty() && text.size() < count)
+        throw UsageError("--spec-text has " + std::to_string(text.size()) + " tokens, fewer than the " +
+                         std::to_string(count) + " that a test of " + std::to_string(test.generate) + " needs");
+}
+
 SpeculationBench::SpeculationBench(const Engine& engine, const BenchTest& test, Tokens text)
     : test_(test),
       prompt_(randomTokens(engine, std::max(test.depth, test.generate + 1))),
@@ -67,9 +74,7 @@ SpeculationBench::SpeculationBench(const Engine& engine, const BenchTest& test, 
     const std::size_t count = test.generate + 1;
     if (test.text == BenchText::copy) text = prompt_;
     if (text.empty()) return;
-    if (text.size() < count)
-        throw UsageError("--spec-text has " + std::to_string(text.size()) + " tokens, fewer than the " +
-                         std::to_string(count) + " that a test of " + std::to_string(test.generate) + " needs");
+    checkText(text, test);
     text.resize(count);
     dictated_ = std::move(text);
 }

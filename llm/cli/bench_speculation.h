@@ -9,6 +9,9 @@
 
 namespace axial::cli {
 
+// Throws UsageError for a text that is given and too short for the test, before anything is measured.
+void checkText(const std::vector<llm::TokenId>& text, const BenchTest& test);
+
 // A reply of test.generate tokens to a prompt of as many random ones, or of test.depth if those are more.
 // BenchText::copy: it repeats the prompt, word for word, whatever the model says. BenchText::free: it is `text` if
 // there is one, else what the model says itself with Qwen3's sampling. Choosing tokens and drafting is in the time.
