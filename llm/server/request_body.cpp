@@ -113,8 +113,8 @@ RequestBody::RequestBody(std::string_view text, Endpoint endpoint) : json_(parse
         if (known || name.size() < 4) continue;
         for (const Parameter& parameter : allParameters())
             if (parameter.endpoints & endpoint && parameter.use == Use::honoured && nearlySame(name, parameter.name))
-                refuse("there is no parameter of that name; did you mean " + std::string(parameter.name) + "?",
-                       std::string(parameter.name), "unknown_parameter");
+                refuse("there is no parameter " + name + "; did you mean " + std::string(parameter.name) + "?", name,
+                       "unknown_parameter");
     }
 }
 

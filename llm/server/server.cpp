@@ -30,7 +30,7 @@ tcp::acceptor listening(asio::io_context& io, const ServerSettings& settings) {
         return tcp::acceptor(io, found.begin()->endpoint(), true);
     } catch (const boost::system::system_error& error) {
         throw FileError("server: cannot listen on " + settings.host + " port " + std::to_string(settings.port) + ": " +
-                        error.code().message());
+                        error.code().message() + "; choose another address or port");
     }
 }
 

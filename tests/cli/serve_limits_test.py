@@ -253,6 +253,7 @@ class AccessTest(unittest.TestCase):
             run = subprocess.run([AXIAL, "serve", "--port", str(server.port)], capture_output=True, timeout=20)
             self.assertEqual(run.returncode, 1)
             self.assertIn(b"cannot listen", run.stderr)
+            self.assertIn(b"choose another", run.stderr)
 
 
 if __name__ == "__main__":

@@ -146,7 +146,9 @@ class AnswersTest(ServerTest):
         status, body = self.server.post("/v1/embeddings", {"input": "a"})
         self.assertEqual((status, body["error"]["type"]), (501, "not_implemented_error"))
         self.refused(self.server.post(CHAT, {"messages": HI, "functions": []}), 400, "functions")
-        self.refused(self.server.post(CHAT, {"messages": HI, "temprature": 1}), 400, "temperature")
+        almost = self.server.post(CHAT, {"messages": HI, "temprature": 1})
+        self.refused(almost, 400, "temprature")
+        self.assertIn("temperature?", almost[1]["error"]["message"])
         too_long = [{"role": "user", "content": "word " * 3000}]
         status, body = self.server.post(CHAT, {"messages": too_long})
         self.assertEqual((status, body["error"]["code"]), (400, "context_length_exceeded"))

@@ -59,11 +59,11 @@ TEST_CASE("request body: what would change the answer and cannot be done is refu
 }
 
 TEST_CASE("request body: a name that is almost one of ours is a mistake") {
-    CHECK(faultOf(R"({"temprature": 1})") == "temperature");
-    CHECK(faultOf(R"({"max_token": 1})") == "max_tokens");
-    CHECK(faultOf(R"({"top_ps": 1})") == "top_p");
-    CHECK(faultOf(R"({"steram": true})") == "stream");
-    CHECK(faultOf(R"({"tool": 1})") == "tools");
+    CHECK(faultOf(R"({"temprature": 1})") == "temprature");
+    CHECK(faultOf(R"({"max_token": 1})") == "max_token");
+    CHECK(faultOf(R"({"top_ps": 1})") == "top_ps");
+    CHECK(faultOf(R"({"steram": true})") == "steram");
+    CHECK(faultOf(R"({"tool": 1})") == "tool");
 }
 
 TEST_CASE("request body: JSON that is none, too deep or too much") {
